@@ -1,0 +1,18 @@
+# Turns a text file into a C++ function that returns it: cmake -DINPUT= -DSYMBOL= -DSOURCE= -DHEADER= -P this.
+file(READ ${INPUT} content)
+get_filename_component(base ${INPUT} NAME)
+# A literal of more than 64 kB is more than the standard promises; adjacent literals are joined by the compiler.
+string(LENGTH "${content}" length)
+set(literals "")
+set(start 0)
+set(step 16000)
+while(start LESS length)
+  string(SUBSTRING "${content}" ${start} ${step} piece)
+  string(APPEND literals "R\"__roofline(${piece})__roofline\"\n")
+  math(EXPR start "${start}+${step}")
+endwhile()
+if(literals STREQUAL "")
+  set(literals "\"\"")
+endif()
+file(WRITE ${HEADER} "#pragma once\n#include <string_view>\nnamespace roofline::data {\nstd::string_view ${SYMBOL}();\n}\n")
+file(WRITE ${SOURCE} "#include \"data/${base}.h\"\nnamespace roofline::data {\nstd::string_view ${SYMBOL}() {\n  static constexpr char text[] =\n${literals};\n  return {text, sizeof(text) - 1};\n}\n}\n")

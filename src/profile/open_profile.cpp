@@ -1,0 +1,1 @@
+#include "roofline/profile.h"
