@@ -16,17 +16,18 @@ enum class Tone : std::uint8_t { normal, strong, good, warn, bad, faint };
 enum class Align : std::uint8_t { left, right };
 
 struct Cell {
-  std::string text;              // formatted for people; empty for "no value"
+  std::string text;  // formatted for people; empty for "no value", which a right-aligned column shows as —
   std::optional<double> number;  // the raw SI value behind the text, for CSV and base units
   Tone tone = Tone::normal;
 };
 
 struct Column {
-  std::string title;     // for people
-  std::string key;       // for CSV headers, with the SI unit: "dram_bytes", "time_s"
+  std::string title;  // for people
+  std::string key;    // for CSV headers, with the SI unit: "dram_bytes", "time_s"
   Align align = Align::right;
-  bool shrink = false;   // may be cut in the middle to fit the width
-  int drop_order = 0;    // narrow terminals drop columns with the highest value first; 0 is never dropped
+  bool shrink = false;     // may be cut in the middle to fit the width
+  int drop_order = 0;      // narrow terminals drop columns with the highest value first; 0 is never dropped
+  bool data_only = false;  // for CSV alone: people find it elsewhere
 };
 
 struct Table {
@@ -47,7 +48,12 @@ struct Bullets {
   std::vector<Paragraph> items;
 };
 
-using Block = std::variant<Heading, Paragraph, Bullets, Table>;
+// A command line to copy: never wrapped, never cut.
+struct Command {
+  std::string text;
+};
+
+using Block = std::variant<Heading, Paragraph, Bullets, Table, Command>;
 
 struct Document {
   std::string title;
@@ -68,7 +74,7 @@ struct TableOptions {
 Document report_document(const Report& report, const TableOptions& options);
 
 struct TerminalStyle {
-  std::size_t width = 100;
+  std::size_t width = 100;  // columns; 0: no limit
   bool color = false;
   bool unicode = true;
 };

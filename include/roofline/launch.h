@@ -68,12 +68,12 @@ struct DeviceInfo {
 
 // What a person's table says beside the numbers that make the work; compared with what follows from them.
 struct Claims {
-  std::optional<double> intensity;        // FLOP/byte
-  std::optional<double> flops_per_s;      // achieved, when time is given too
-  std::optional<double> bytes_per_s;      // achieved, when time is given too
-  std::optional<double> fraction;         // of the roof, 0..1
-  std::string fraction_text;              // as typed: "97% of memory roof"
-  std::uint64_t line = 0;                 // in the input
+  std::optional<double> intensity;    // FLOP/byte
+  std::optional<double> flops_per_s;  // achieved, when time is given too
+  std::optional<double> bytes_per_s;  // achieved, when time is given too
+  std::optional<double> fraction;     // of the roof, 0..1
+  std::string fraction_text;          // as typed: "97% of memory roof"
+  std::uint64_t line = 0;             // in the input
 };
 
 enum class TimeBasis : std::uint8_t { unknown, profiled_locked, profiled, timeline, given, model };
@@ -121,7 +121,7 @@ struct Profile {
   std::string command_line;  // the profiler's, where recorded
   bool partial = false;      // stopped at a fault, see warnings
   std::shared_ptr<StringPool> strings;
-  std::shared_ptr<const FileView> bytes;           // kept for on-demand reads (rules, sections); may be null
+  std::shared_ptr<const FileView> bytes;  // kept for on-demand reads (rules, sections); may be null
   std::shared_ptr<const std::vector<std::string>> extra_metrics;  // names of ids >= MetricCatalogue::size()
   // The machine a table or a model names; empty otherwise.
   std::string machine;

@@ -34,7 +34,7 @@ struct Bandwidth {
 };
 
 struct LinkBandwidth {
-  std::string kind;  // "nvlink", "pcie"
+  std::string kind;        // "nvlink", "pcie"
   double bytes_per_s = 0;  // one direction
   std::string source;
 };
@@ -55,7 +55,7 @@ struct Ceiling {
   };
   std::optional<PeakRange> peak(const Precision& precision) const;
   std::optional<double> bandwidth(MemoryLevel level, std::string_view definition) const;
-  std::optional<double> link(std::string_view link_kind) const;
+  std::optional<double> link_bandwidth(std::string_view link_kind) const;
 };
 
 // Pipes that share silicon add up; the others run side by side. Each inner list is one group of pipe names.

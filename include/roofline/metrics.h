@@ -36,6 +36,8 @@ class MetricCatalogue {
   // Passes that the metric alone needs on a chip ("GH100"); nullopt when the chip does not have it or the library
   // that counts passes does not know it (metrics that the profiler itself computes).
   std::optional<int> passes(MetricId id, std::string_view chip) const;
+  // Whether the library that counts passes knows the metric on that chip; false for the profiler's own metrics.
+  bool exists(MetricId id, std::string_view chip) const;
   std::span<const std::string> chips() const;
 
  private:

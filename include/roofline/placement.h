@@ -42,7 +42,8 @@ struct ResourceUse {
   double time_s = 0;
   double fraction = 0;  // of the kernel's time
   Bound bound = Bound::exact;
-  Definition definition;
+  Definition definition;  // "percent" where the profiler's own percentage stands in for bytes and peak
+  double peak = 0;        // ops/s or bytes/s behind time_s; 0 where a percentage made it
 };
 
 struct Placement {
@@ -53,14 +54,19 @@ struct Placement {
   std::optional<double> roof_time_s;  // t_roof = max over required resources
   std::optional<double> fraction;     // t_roof / time; absent for a cache-resident row bound by DRAM
   Bound bound = Bound::exact;         // lower: FLOPs partly unknown
-  std::string binding;                // name of the required resource that gives the maximum
+  // Where FLOPs are unknown but the profiler says how busy the pipes were: the fraction is at most this.
+  std::optional<double> fraction_upper;
+  std::string binding;  // name of the required resource that gives the maximum
   Regime regime = Regime::unknown;
   std::vector<ResourceUse> resources;
   std::string limiter;  // cache level that explains the gap; empty when none does
   bool cache_resident = false;
   bool look = false;  // set by aggregate(): needs the total time
-  double gain_s = 0;            // time - max(t_roof, launch floor): the same work done better
-  double gain_less_work_s = 0;  // what halved DRAM bytes would save at the present fraction
+  // time - max(t_roof, launch floor): the same work done better. Absent where it cannot be known (lower bounds without
+  // an upper one); with a fraction_upper it is what can be gained at least.
+  std::optional<double> gain_s;
+  // What halved DRAM bytes would save at the present fraction; absent outside the memory regime.
+  std::optional<double> gain_less_work_s;
   CeilingKind ceiling = CeilingKind::datasheet;
   std::optional<double> clock_hz;
   std::vector<std::string> notes;  // missing peaks, overruns, caveats
@@ -68,6 +74,11 @@ struct Placement {
   bool placed() const { return fraction.has_value(); }
   const ResourceUse* resource(std::string_view name) const;
 };
+
+// The fraction from which a kernel counts as done under this kind of ceiling.
+inline double optimal_threshold(const Thresholds& thresholds, CeilingKind kind) {
+  return kind == CeilingKind::measured ? thresholds.optimal_measured : thresholds.optimal;
+}
 
 // Places one launch (or one operator) under one ceiling.
 //   t_compute = max over pipe groups of sum(ops_p / peak_p);  t_roof = max(t_compute, dram/BW, link/BW)
@@ -84,8 +95,10 @@ struct Spread {
 // Many launches of one kernel, each placed under its own ceiling, as one row: times, roof times and gains add up;
 // binding and position are those with the most time.
 struct PlacementGroup {
-  Placement placement;  // sums
-  Work work;            // sums; bounds and evidence are the weakest of the parts
+  Placement placement;            // sums
+  Work work;                      // sums; bounds and evidence are the weakest of the parts
+  double placed_time_s = 0;       // of the launches that have a fraction
+  double placed_roof_time_s = 0;  // their roof times
   Spread time_s;
   bool mixed = false;  // time or bytes vary by more than Thresholds::mixed
 };
@@ -102,8 +115,10 @@ struct Total {
   double placed_time_s = 0;
   double roof_time_s = 0;
   std::optional<double> fraction;
+  std::optional<double> fraction_upper;  // where rows know one: the fraction is at most this
   Bound bound = Bound::exact;
   double placed_time_share = 0;
+  double cache_resident_time_s = 0;                    // of rows whose DRAM roof does not apply: not in the fraction
   std::vector<std::pair<Tier, double>> share_by_tier;  // of total time
   CeilingKind ceiling = CeilingKind::datasheet;
   Quantity flops;

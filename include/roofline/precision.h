@@ -13,11 +13,24 @@ namespace roofline {
 // Operand type. The last three are counters that merge types (Turing's tensor counter, Blackwell's FP4/FP6/FP8
 // counter): they keep their merged key, and their peak is the range of the members' peaks.
 enum class NumberType : std::uint8_t {
-  fp64, fp32, tf32, fp16, bf16, fp8, fp6, fp4, int32, int8, int4, int1,
-  fp16_bf16_tf32, fp4_fp6_fp8, fp4_fp6,
+  fp64,
+  fp32,
+  tf32,
+  fp16,
+  bf16,
+  fp8,
+  fp6,
+  fp4,
+  int32,
+  int8,
+  int4,
+  int1,
+  fp16_bf16_tf32,
+  fp4_fp6_fp8,
+  fp4_fp6,
 };
 std::string_view to_string(NumberType type);
-bool is_integer(NumberType type);  // counted as operations, never summed into FLOPs
+bool is_integer(NumberType type);                      // counted as operations, never summed into FLOPs
 std::span<const NumberType> members(NumberType type);  // itself for a plain type
 
 enum class Accumulate : std::uint8_t {

@@ -21,7 +21,7 @@ struct ReadOptions {
   bool keep_all_metrics = false;  // also those nobody declared (comparisons, dumps)
   bool partial = false;           // hand back what stands before a fault instead of throwing
   NumberLocale locale = NumberLocale::automatic;
-  std::uint64_t max_decompressed = std::uint64_t{64} << 30;  // bytes
+  std::uint64_t max_decompressed = std::uint64_t{64} << 30;               // bytes
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;  // may be empty
 };
 
@@ -46,7 +46,7 @@ Profile merge_profiles(std::span<const Profile> profiles, MergeMode mode);
 // --- Nsight Compute extras, read on demand ---
 
 struct RuleResult {
-  std::string rule;     // "SOLBottleneck"
+  std::string rule;  // "SOLBottleneck"
   std::string title;
   std::string section;
   struct Message {
@@ -62,9 +62,9 @@ std::vector<RuleResult> rule_results(const Profile& profile, const Launch& launc
 // A roof or an achieved point of a chart that NVIDIA's section files define inside the report, evaluated.
 struct SectionRoofline {
   std::string section, chart, label;
-  bool roof = false;      // else an achieved point
-  double work = 0;        // FLOP/s; NaN when a metric is missing
-  double traffic = 0;     // bytes/s; NaN when a metric is missing
+  bool roof = false;   // else an achieved point
+  double work = 0;     // FLOP/s; NaN when a metric is missing
+  double traffic = 0;  // bytes/s; NaN when a metric is missing
   std::string work_expression, traffic_expression;
 };
 std::vector<SectionRoofline> section_rooflines(const Profile& profile, const Launch& launch);

@@ -39,8 +39,7 @@ class Quantity {
   Quantity() = default;
 
   // A non-finite `value` yields an absent quantity: profilers write NaN for "not collected".
-  static Quantity of(double value, Evidence evidence, ProvenancePtr provenance = nullptr,
-                     Bound bound = Bound::exact);
+  static Quantity of(double value, Evidence evidence, ProvenancePtr provenance = nullptr, Bound bound = Bound::exact);
   static Quantity absent(std::string reason);
   static Quantity absent(ProvenancePtr provenance);
 

@@ -52,8 +52,8 @@ struct KernelRow {
   std::size_t failed_launches = 0;
   TimeBasis time_basis = TimeBasis::unknown;
   double time_share = 0;
-  PlacementGroup group;                  // under the ceiling in use
-  std::optional<Placement> datasheet;    // under the datasheet ceiling, for comparison
+  PlacementGroup group;                // under the ceiling in use
+  std::optional<Placement> datasheet;  // under the datasheet ceiling, for comparison
   std::vector<Finding> findings;
   std::vector<Missing> missing;
 };

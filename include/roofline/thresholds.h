@@ -15,8 +15,9 @@ struct Thresholds {
   double waste = 1.25;             // counted/model bytes or executed/model FLOPs above this is waste
   double look_share = 0.0025;      // of total time, from which a gain deserves a look
   double mixed = 0.10;             // spread of time or bytes between launches of one row
-  double launch_floor_s = 2.2e-6;  // no kernel is shorter (published H100 decode norms in a CUDA graph)
+  double launch_floor_s = 2.2e-6;  // what a kernel costs however little it does (H100 norms in a CUDA graph)
   double launch_bound = 3.0;       // t_roof under this many launch floors: launch-bound
+  double margin = 0.01;            // of the time; profilers round percentages
   double full_wave = 1.0;          // waves per SM below this leave SMs idle
 };
 

@@ -16,7 +16,7 @@ namespace roofline {
 // Required traffic is DRAM's; the caches explain, they never acquit.
 enum class MemoryLevel : std::uint8_t { dram, l2, l1, shared };
 inline constexpr std::array<MemoryLevel, 4> kMemoryLevels = {MemoryLevel::dram, MemoryLevel::l2, MemoryLevel::l1,
-                                                            MemoryLevel::shared};
+                                                             MemoryLevel::shared};
 std::string_view to_string(MemoryLevel level);
 
 // What a level's bytes count. Bytes and bandwidth must carry the same tag, or there is no fraction.
@@ -46,26 +46,37 @@ struct LinkTraffic {
   Quantity algorithm_bytes;  // payload of the collective
 };
 
-// Busy fractions (0..1) and launch-shape facts that exclude or support a verdict. They are never plotted as rates.
+// What kind of unit a throughput metric is about.
+enum class UnitClass : std::uint8_t { unknown, floating_point, tensor, integer, issue, memory, special };
+std::string_view to_string(UnitClass unit);
+
+// Busy fractions (0..1, of elapsed time) and launch-shape facts that exclude or support a verdict. They are never
+// plotted as rates.
 struct Activity {
   Quantity sm_throughput;      // busiest SM unit: upper bound of the compute fraction
   Quantity memory_throughput;  // busiest memory unit
   Quantity l2_throughput;
   Quantity l1_throughput;
+  Quantity l2_hit_rate;        // of L2 sectors; stands in for L2 bytes when telling cache-resident kernels
   Quantity tensor_pipe;        // tensor pipe busy
   Quantity issue_active;       // issue slots used per scheduler-cycle
   Quantity sector_efficiency;  // bytes used / bytes moved in global accesses
   Quantity waves;              // waves of blocks per SM
   Quantity grid_blocks;        // blocks launched
   Quantity sm_count;           // SMs available to this launch
+  Quantity l2_size;            // bytes of L2 on the device
   std::string busiest_unit;    // the metric behind the largest throughput; empty when unknown
+  UnitClass busiest_class = UnitClass::unknown;
 };
 
 // Which parts of the FLOP count are known.
 struct FlopCoverage {
-  std::vector<std::string> uncounted;  // parts that may be non-zero but were not counted ("tensor")
+  std::vector<std::string> uncounted;     // parts that may be non-zero but were not counted ("tensor")
   std::vector<std::string> assumed_none;  // CUDA-core precisions never collected beside one that was
-  std::string reason;                  // why uncounted, for people
+  std::string reason;                     // why uncounted, for people
+  // Share of the time (0..1, an upper bound) that the uncounted operations could take at their roof, from how busy
+  // their pipes were. Absent: nothing bounds them.
+  Quantity uncounted_fraction;
   bool complete() const { return uncounted.empty(); }
 };
 

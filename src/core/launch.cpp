@@ -25,7 +25,8 @@ std::size_t keep_last(std::vector<Pair>& items) {
 
 template <typename Items>
 auto find_id(const Items& items, MetricId id) {
-  const auto it = std::lower_bound(items.begin(), items.end(), id, [](const auto& a, MetricId b) { return a.first < b; });
+  const auto it =
+      std::lower_bound(items.begin(), items.end(), id, [](const auto& a, MetricId b) { return a.first < b; });
   return it != items.end() && it->first == id ? it : items.end();
 }
 

@@ -54,7 +54,7 @@ std::optional<double> Ceiling::bandwidth(MemoryLevel level, std::string_view def
   return std::nullopt;
 }
 
-std::optional<double> Ceiling::link(std::string_view link_kind) const {
+std::optional<double> Ceiling::link_bandwidth(std::string_view link_kind) const {
   for (const auto& l : links)
     if (l.kind == link_kind) return l.bytes_per_s;
   return std::nullopt;

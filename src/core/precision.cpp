@@ -9,8 +9,8 @@ namespace {
 using enum NumberType;
 
 constexpr std::array<std::string_view, 15> kTypeNames = {
-    "fp64", "fp32",  "tf32", "fp16", "bf16", "fp8", "fp6", "fp4", "int32", "int8", "int4", "int1",
-    "fp16_bf16_tf32", "fp4_fp6_fp8", "fp4_fp6"};
+    "fp64",  "fp32", "tf32", "fp16", "bf16",           "fp8",         "fp6",    "fp4",
+    "int32", "int8", "int4", "int1", "fp16_bf16_tf32", "fp4_fp6_fp8", "fp4_fp6"};
 constexpr std::array<NumberType, 12> kPlain = {fp64, fp32, tf32, fp16, bf16, fp8, fp6, fp4, int32, int8, int4, int1};
 constexpr std::array<NumberType, 3> kTuring = {fp16, bf16, tf32};
 constexpr std::array<NumberType, 3> kBlackwell = {fp4, fp6, fp8};

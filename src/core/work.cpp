@@ -5,7 +5,12 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kLevelNames = {"dram", "l2", "l1", "shared"};
 
+constexpr std::array<std::string_view, 7> kUnitNames = {"unknown", "floating-point", "tensor",          "integer",
+                                                        "issue",   "memory",         "special-function"};
+
 }  // namespace
+
+std::string_view to_string(UnitClass unit) { return kUnitNames[static_cast<std::size_t>(unit)]; }
 
 std::string_view to_string(MemoryLevel level) { return kLevelNames[static_cast<std::size_t>(level)]; }
 
