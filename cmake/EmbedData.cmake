@@ -1,18 +1,25 @@
 # Turns a text file into a C++ function that returns it: cmake -DINPUT= -DSYMBOL= -DSOURCE= -DHEADER= -P this.
 file(READ ${INPUT} content)
 get_filename_component(base ${INPUT} NAME)
-# A literal of more than 64 kB is more than the standard promises; adjacent literals are joined by the compiler.
+# One long literal is more than some compilers take; they join adjacent ones, and the warning about the sum is noise.
 string(LENGTH "${content}" length)
 set(literals "")
 set(start 0)
 set(step 16000)
 while(start LESS length)
   string(SUBSTRING "${content}" ${start} ${step} piece)
+  # Cut behind a line, never inside a character of several bytes.
+  string(FIND "${piece}" "\n" end REVERSE)
+  if(end GREATER 0)
+    math(EXPR end "${end}+1")
+    string(SUBSTRING "${piece}" 0 ${end} piece)
+  endif()
   string(APPEND literals "R\"__roofline(${piece})__roofline\"\n")
-  math(EXPR start "${start}+${step}")
+  string(LENGTH "${piece}" taken)
+  math(EXPR start "${start}+${taken}")
 endwhile()
 if(literals STREQUAL "")
   set(literals "\"\"")
 endif()
 file(WRITE ${HEADER} "#pragma once\n#include <string_view>\nnamespace roofline::data {\nstd::string_view ${SYMBOL}();\n}\n")
-file(WRITE ${SOURCE} "#include \"data/${base}.h\"\nnamespace roofline::data {\nstd::string_view ${SYMBOL}() {\n  static constexpr char text[] =\n${literals};\n  return {text, sizeof(text) - 1};\n}\n}\n")
+file(WRITE ${SOURCE} "#include \"data/${base}.h\"\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\nnamespace roofline::data {\nstd::string_view ${SYMBOL}() {\n  static constexpr char text[] =\n${literals};\n  return {text, sizeof(text) - 1};\n}\n}\n")

@@ -1,6 +1,7 @@
 # One function per kind of thing we build, so that a room's CMakeLists.txt is only a list.
 
 set_property(GLOBAL PROPERTY ROOFLINE_ROOMS "")
+add_custom_target(roofline_data COMMENT "Files that are compiled in")
 
 # roofline_room(NAME SOURCES a.cpp ... [ROOMS other ...] [LINK target ...] [DATA file ...])
 # ROOMS are the rooms this one may include (see docs/architecture.md); DATA files are compiled in, each as
@@ -23,6 +24,11 @@ function(roofline_room name)
     list(APPEND generated ${source} ${header})
   endforeach()
   add_library(${target} OBJECT ${ROOM_SOURCES} ${generated})
+  if(generated)
+    add_custom_target(${target}_data DEPENDS ${generated})
+    add_dependencies(${target} ${target}_data)
+    add_dependencies(roofline_data ${target}_data)
+  endif()
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include
                                        PRIVATE ${PROJECT_SOURCE_DIR}/src ${CMAKE_BINARY_DIR}/generated)
   target_compile_definitions(${target} PRIVATE ROOFLINE_VERSION="${PROJECT_VERSION}")
@@ -45,7 +51,7 @@ function(roofline_library)
   target_include_directories(roofline PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(roofline PUBLIC cxx_std_20)
-  target_link_libraries(roofline PRIVATE fmt::fmt ZLIB::ZLIB PkgConfig::ZSTD Threads::Threads)
+  target_link_libraries(roofline PRIVATE fmt::fmt ZLIB::ZLIB PkgConfig::ZSTD PkgConfig::RE2 Threads::Threads)
 
   include(CMakePackageConfigHelpers)
   install(TARGETS roofline EXPORT roofline-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -58,6 +64,21 @@ function(roofline_library)
   write_basic_package_version_file(${CMAKE_BINARY_DIR}/roofline-config-version.cmake COMPATIBILITY SameMinorVersion)
   install(FILES ${CMAKE_BINARY_DIR}/roofline-config.cmake ${CMAKE_BINARY_DIR}/roofline-config-version.cmake
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/roofline)
+  # The installed tree may be moved, so its pkg-config file finds the prefix from where it lies.
+  if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+    set(ROOFLINE_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+    set(ROOFLINE_PC_LIBDIR ${CMAKE_INSTALL_LIBDIR})
+  else()
+    file(RELATIVE_PATH up "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
+    string(REGEX REPLACE "/$" "" up "${up}")
+    set(ROOFLINE_PC_PREFIX "\${pcfiledir}/${up}")
+    set(ROOFLINE_PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+  endif()
+  if(IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+    set(ROOFLINE_PC_INCLUDEDIR ${CMAKE_INSTALL_INCLUDEDIR})
+  else()
+    set(ROOFLINE_PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+  endif()
   configure_file(${PROJECT_SOURCE_DIR}/cmake/roofline.pc.in ${CMAKE_BINARY_DIR}/roofline.pc @ONLY)
   install(FILES ${CMAKE_BINARY_DIR}/roofline.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
@@ -74,7 +95,7 @@ function(roofline_test name)
     target_link_libraries(${target} PRIVATE roofline_${room})
   endforeach()
   target_compile_definitions(${target} PRIVATE ROOFLINE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  target_link_libraries(${target} PRIVATE fmt::fmt ZLIB::ZLIB PkgConfig::ZSTD Threads::Threads GTest::gtest
+  target_link_libraries(${target} PRIVATE fmt::fmt ZLIB::ZLIB PkgConfig::ZSTD PkgConfig::RE2 Threads::Threads GTest::gtest
                                           GTest::gtest_main GTest::gmock ${TEST_LINK})
   include(GoogleTest)
   gtest_discover_tests(${target} TEST_PREFIX "${name}." PROPERTIES LABELS ${name} DISCOVERY_TIMEOUT 60)

@@ -20,8 +20,14 @@ struct Counted {
 };
 
 // Applies the recipes of data/recipes.json, in order, first whose metrics exist wins, to one launch of a device.
-// A launch that brings its own work (Launch::given) passes through. Thread-safe.
+// A launch that brings its own work (Launch::given) passes through; one that stands for Launch::count launches comes
+// back as their sum (Work::launches). Thread-safe.
 Counted count(const Launch& launch, const DeviceInfo& device);
+
+// FP16 CUDA-core operations weighted 1/1/2 (one per thread and instruction, two for a multiply-add) instead of the
+// 2/2/4 of packed half2 that count() uses: section files before 2025 define their FP16 rooflines so. Absent without
+// FP16 counters.
+Quantity fp16_with_scalar_weights(const Work& work);
 
 // What to collect so that the quantities in `missing` ("time", "dram", "flops", "l2") become known on this chip: a
 // complete ncu command line.

@@ -17,7 +17,7 @@ enum class Align : std::uint8_t { left, right };
 
 struct Cell {
   std::string text;  // formatted for people; empty for "no value", which a right-aligned column shows as —
-  std::optional<double> number;  // the raw SI value behind the text, for CSV and base units
+  std::optional<double> number = {};  // the raw SI value behind the text, for CSV and base units
   Tone tone = Tone::normal;
 };
 

@@ -29,6 +29,8 @@ class MetricSet {
  public:
   void set(MetricId id, double value);  // last one wins
   void set_text(MetricId id, std::string_view text);
+  // Takes over the texts of `other` instead of own ones, without a copy: those of a chip's launches are long and equal.
+  void share_texts(const MetricSet& other) { texts_ = other.texts_; }
   void reserve(std::size_t n) { values_.reserve(n); }
   void finish();  // sort, keep the last of duplicates; call once after the last set()
 
@@ -37,11 +39,13 @@ class MetricSet {
   std::size_t size() const { return values_.size(); }
   std::size_t duplicates() const { return duplicates_; }
   const std::vector<std::pair<MetricId, double>>& values() const { return values_; }
-  const std::vector<std::pair<MetricId, std::string>>& texts() const { return texts_; }
+  const std::vector<std::pair<MetricId, std::string>>& texts() const;
 
  private:
+  std::vector<std::pair<MetricId, std::string>>& own_texts();
+
   std::vector<std::pair<MetricId, double>> values_;
-  std::vector<std::pair<MetricId, std::string>> texts_;
+  std::shared_ptr<std::vector<std::pair<MetricId, std::string>>> texts_;  // null: none; not changed while shared
   std::uint32_t duplicates_ = 0;
 };
 
@@ -93,6 +97,7 @@ struct Launch {
   std::uint64_t stream = 0;
   std::uint64_t ordinal = 0;  // order in the file, from 0
   std::uint64_t count = 1;
+  bool derived = false;  // its metrics are medians over `count` launches, not what one launch counted
   std::vector<std::string_view> nvtx;  // open ranges, outermost first
   bool failed = false;                 // the launch or its replay failed; values are not to be used
   TimeBasis time_basis = TimeBasis::unknown;

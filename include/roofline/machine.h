@@ -24,6 +24,8 @@ struct Peak {
   Precision precision;
   double ops_per_s = 0;
   std::string source;  // metric expression, datasheet, or file
+  // The clock that the figure assumes: datasheets quote tensor and CUDA-core peaks at different ones.
+  std::optional<double> clock_hz = std::nullopt;
 };
 
 struct Bandwidth {
@@ -69,6 +71,7 @@ struct Machine {
   std::string architecture;        // "Hopper"
   std::string compute_capability;  // "9.0", or the gfx name
   std::optional<int> sm_count;
+  std::string rates;  // ChipRates id of its operations per clock and SM; empty when unknown
   PipeGroups pipe_groups;
   std::vector<Ceiling> ceilings;
 

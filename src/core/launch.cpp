@@ -37,10 +37,23 @@ constexpr std::array<std::string_view, 6> kTimeBasisNames = {"unknown",  "profil
 
 void MetricSet::set(MetricId id, double value) { values_.emplace_back(id, value); }
 
-void MetricSet::set_text(MetricId id, std::string_view text) { texts_.emplace_back(id, text); }
+void MetricSet::set_text(MetricId id, std::string_view text) { own_texts().emplace_back(id, text); }
+
+const std::vector<std::pair<MetricId, std::string>>& MetricSet::texts() const {
+  static const std::vector<std::pair<MetricId, std::string>> none;
+  return texts_ ? *texts_ : none;
+}
+
+std::vector<std::pair<MetricId, std::string>>& MetricSet::own_texts() {
+  using Texts = std::vector<std::pair<MetricId, std::string>>;
+  if (!texts_) texts_ = std::make_shared<Texts>();
+  if (texts_.use_count() > 1) texts_ = std::make_shared<Texts>(*texts_);
+  return *texts_;
+}
 
 void MetricSet::finish() {
-  duplicates_ += static_cast<std::uint32_t>(keep_last(values_) + keep_last(texts_));
+  duplicates_ += static_cast<std::uint32_t>(keep_last(values_));
+  if (texts_) duplicates_ += static_cast<std::uint32_t>(keep_last(own_texts()));
   // NaN means "not collected": after the duplicates, so that a late NaN hides an early number as the file says.
   std::erase_if(values_, [](const auto& v) { return std::isnan(v.second); });
   values_.shrink_to_fit();
@@ -52,8 +65,9 @@ std::optional<double> MetricSet::get(MetricId id) const {
 }
 
 std::optional<std::string_view> MetricSet::text(MetricId id) const {
-  const auto it = find_id(texts_, id);
-  return it == texts_.end() ? std::nullopt : std::optional<std::string_view>(it->second);
+  const auto& all = texts();
+  const auto it = find_id(all, id);
+  return it == all.end() ? std::nullopt : std::optional<std::string_view>(it->second);
 }
 
 std::string_view StringPool::intern(std::string_view text) {

@@ -1,0 +1,128 @@
+#include "analysis/row_builder.h"
+
+#include <algorithm>
+
+#include "roofline/machines.h"
+#include "roofline/names.h"
+
+namespace roofline {
+namespace {
+
+const DeviceInfo& device_of(const Profile& profile, const Launch& launch) {
+  static const DeviceInfo kUnknown;
+  return launch.device < profile.devices.size() ? profile.devices[launch.device] : kUnknown;
+}
+
+// The roofs of one launch: its own clock's where the profile carries one, else the datasheet's. A percent-only launch
+// without a clock needs no peak: an at-clock ceiling without figures places it by the profiler's own percentages.
+struct Roofs {
+  Ceiling used;
+  const Ceiling* datasheet = nullptr;
+};
+
+Roofs choose_roofs(const Launch& launch, const Work& work, const DeviceInfo& device, const Machine* catalogue,
+                   CeilingChoice choice) {
+  Roofs roofs;
+  roofs.datasheet = catalogue != nullptr ? catalogue->ceiling(CeilingKind::datasheet) : nullptr;
+  if (choice != CeilingChoice::datasheet && !launch.given) {
+    if (auto at_clock = at_clock_ceiling(launch, device, catalogue)) {
+      roofs.used = std::move(*at_clock);
+      return roofs;
+    }
+    const auto& dram = work.level(MemoryLevel::dram);
+    const bool percent_only = dram.direct_fraction && (!dram.total || roofs.datasheet == nullptr);
+    if (percent_only || choice == CeilingChoice::at_clock) {
+      roofs.used.kind = CeilingKind::at_clock;
+      return roofs;
+    }
+  }
+  if (roofs.datasheet != nullptr) roofs.used = *roofs.datasheet;
+  return roofs;
+}
+
+struct Placed {
+  std::vector<Work> works;
+  std::vector<Placement> used;
+  std::vector<Placement> datasheet;  // empty when the machine has no datasheet
+};
+
+std::vector<PlacedWork> pairs(const std::vector<Work>& works, const std::vector<Placement>& placements) {
+  std::vector<PlacedWork> out;
+  out.reserve(works.size());
+  for (std::size_t i = 0; i < works.size(); ++i) out.push_back({&works[i], &placements[i]});
+  return out;
+}
+
+void place_launch(const Launch& launch, const Profile& profile, const Machine* catalogue,
+                  const AnalysisOptions& options, Placed& placed, BuiltRow& out) {
+  const auto& device = device_of(profile, launch);
+  auto counted = count(launch, device);
+  for (auto& w : counted.warnings) out.warnings.push_back(std::move(w));
+  const auto groups = catalogue != nullptr ? catalogue->pipe_groups : pipe_groups(device.compute_capability);
+  auto roofs = choose_roofs(launch, counted.work, device, catalogue, options.ceiling);
+  placed.used.push_back(place(counted.work, roofs.used, groups, options.thresholds));
+  if (roofs.datasheet != nullptr)
+    placed.datasheet.push_back(place(counted.work, *roofs.datasheet, groups, options.thresholds));
+  const double time = counted.work.time.value_or(0);
+  if (roofs.used.kind == CeilingKind::at_clock && time >= out.longest_s) {
+    out.longest_s = time;
+    out.longest_ceiling = std::move(roofs.used);
+  }
+  placed.works.push_back(std::move(counted.work));
+}
+
+void describe(const RowLaunches& launches, const Profile& profile, KernelRow& row) {
+  const auto& first = *launches.launches.front();
+  row.input = launches.profile;
+  row.full_name = first.name;
+  row.name = first.given ? std::string(first.name) : short_kernel_name(first.name);
+  row.op = first.op;
+  row.grid = first.grid;
+  row.block = first.block;
+  row.device = first.device < profile.devices.size() ? profile.devices[first.device].id : first.device;
+  row.stream = first.stream;
+  row.nvtx.assign(first.nvtx.begin(), first.nvtx.end());
+  row.time_basis = first.time_basis;
+  for (const auto* l : launches.launches) {
+    if (l->failed) ++row.failed_launches;
+    row.launch_ids.push_back(l->ordinal);
+  }
+}
+
+// What the row would need to be placed for certain, and how to get it.
+void list_missing(const Profile& profile, const Launch& launch, KernelRow& row) {
+  const auto& work = row.group.work;
+  const auto add = [&](const char* quantity, std::string reason) {
+    row.missing.push_back({quantity, std::move(reason), {}});
+  };
+  if (!work.time) add("time", std::string(work.time.note()));
+  if (const auto& dram = work.level(MemoryLevel::dram); !dram.total)
+    add("dram", dram.direct_fraction ? "only a percentage of the peak was collected" : std::string(dram.total.note()));
+  if (!work.coverage.complete()) add("flops", work.coverage.reason);
+  if (row.missing.empty() || launch.given || !profile.format.starts_with("ncu")) return;
+  std::vector<std::string> quantities;
+  for (const auto& m : row.missing) quantities.push_back(m.quantity);
+  const auto command = collection_command(quantities, device_of(profile, launch).compute_capability, launch.function);
+  for (auto& m : row.missing) m.collect = command;
+}
+
+}  // namespace
+
+BuiltRow build_row(const RowLaunches& launches, const Profile& profile, const Machine* catalogue,
+                   const AnalysisOptions& options) {
+  BuiltRow out;
+  describe(launches, profile, out.row);
+  Placed placed;
+  for (const auto* launch : launches.launches)
+    if (!launch->failed) place_launch(*launch, profile, catalogue, options, placed, out);
+  out.row.group = aggregate(pairs(placed.works, placed.used), options.thresholds);
+  if (!placed.datasheet.empty() && placed.datasheet.size() == placed.works.size())
+    out.row.datasheet = aggregate(pairs(placed.works, placed.datasheet), options.thresholds).placement;
+  if (placed.works.empty())
+    out.row.group.placement.reason = "every launch failed under the profiler";
+  else
+    list_missing(profile, *launches.launches.front(), out.row);
+  return out;
+}
+
+}  // namespace roofline

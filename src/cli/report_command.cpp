@@ -1,0 +1,163 @@
+#include "cli/report_command.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+
+#include "cli/terminal.h"
+#include "roofline/analysis.h"
+#include "roofline/document.h"
+#include "roofline/error.h"
+#include "roofline/profile.h"
+
+namespace roofline::cli {
+namespace {
+
+enum class Format { automatic, table, markdown, csv, json };
+
+const std::map<std::string, Format> kFormats = {{"table", Format::table},
+                                                {"markdown", Format::markdown},
+                                                {"md", Format::markdown},
+                                                {"csv", Format::csv},
+                                                {"json", Format::json}};
+const std::map<std::string, SortKey> kSortKeys = {{"time", SortKey::time},         {"gain", SortKey::gain},
+                                                  {"fraction", SortKey::fraction}, {"flops", SortKey::flops},
+                                                  {"bytes", SortKey::bytes},       {"intensity", SortKey::intensity},
+                                                  {"name", SortKey::name},         {"order", SortKey::order}};
+const std::map<std::string, CeilingChoice> kCeilings = {
+    {"auto", CeilingChoice::automatic}, {"datasheet", CeilingChoice::datasheet}, {"at-clock", CeilingChoice::at_clock}};
+const std::map<std::string, NumberLocale> kLocales = {
+    {"auto", NumberLocale::automatic}, {"point", NumberLocale::point}, {"comma", NumberLocale::comma}};
+
+Format format_of(const std::string& path) {
+  const auto extension = std::filesystem::path(path).extension().string();
+  if (const auto it = kFormats.find(extension.empty() ? extension : extension.substr(1)); it != kFormats.end())
+    return it->second;
+  if (extension == ".txt") return Format::table;
+  throw UsageError(fmt::format("cannot tell the format of '{}' by its extension; add --format", path));
+}
+
+class ReportCommand : public Command {
+ public:
+  void setup(CLI::App& app) override {
+    command_ = app.add_subcommand("report", "The roofline table of profiler reports (the default command)");
+    command_->add_option("FILE", files_, "Profiler reports or tables; '-' reads standard input")->required();
+    add_reading_options();
+    add_analysis_options();
+    add_output_options();
+  }
+
+  bool chosen() const override { return command_->parsed(); }
+
+  int run() override {
+    const auto view = chosen_format();
+    auto profiles = open_profiles(files_, reading_);
+    if (!merge_.empty()) profiles = {merge_profiles(profiles, merge_mode())};
+    print(render(analyze(profiles, analysis_), view));
+    for (const auto& p : profiles)
+      if (p.partial) return kUnreadable;
+    return kOk;
+  }
+
+ private:
+  void add_reading_options() {
+    auto* group = command_->add_option_group("Reading");
+    group->add_flag("--partial", reading_.partial, "Report what stands before a fault in a damaged file (exit code 3)");
+    group->add_option("--locale", reading_.locale, "Decimal separator of text exports: auto, point or comma")
+        ->transform(CLI::CheckedTransformer(kLocales, CLI::ignore_case));
+    group->add_flag("--merge", merge_,
+                    "Join runs of one program, launch by launch (bytes in one, FLOPs in another); --merge=by-shape "
+                    "joins medians per kernel and shape");
+  }
+
+  void add_analysis_options() {
+    auto* group = command_->add_option_group("Roofs");
+    group->add_option("--machine", analysis_.machine, "Catalogue machine, where the file does not name one");
+    group
+        ->add_option("--ceiling", analysis_.ceiling,
+                     "auto (at the clock of the run where the file has it, else datasheet), datasheet or at-clock")
+        ->transform(CLI::CheckedTransformer(kCeilings, CLI::ignore_case));
+    group->add_option("-k,--kernel,--filter", analysis_.filter, "Only kernels whose full name matches this expression");
+    group->add_option("--optimal", analysis_.thresholds.optimal, "Fraction of the roof from which a kernel is done")
+        ->check(CLI::Range(0.0, 1.0));
+    group->add_option("--launch-floor-us", launch_floor_us_, "Time that any kernel costs, microseconds")
+        ->check(CLI::NonNegativeNumber);
+  }
+
+  void add_output_options() {
+    auto* group = command_->add_option_group("Output");
+    group->add_option("--format", format_, "table, markdown, csv or json")
+        ->transform(CLI::CheckedTransformer(kFormats, CLI::ignore_case));
+    group->add_flag("--json", json_, "Same as --format json");
+    group->add_option("-o,--output", output_, "Write to a file; its extension picks the format (.md .csv .json .txt)");
+    group->add_option("--sort", table_.sort, "time, gain, fraction, flops, bytes, intensity, name or order")
+        ->transform(CLI::CheckedTransformer(kSortKeys, CLI::ignore_case));
+    group->add_option("--top", table_.top, "Only the first N rows (0: all)");
+    group->add_flag("--per-launch", analysis_.per_launch, "One row per launch instead of one per kernel and shape");
+    group->add_option("--units", units_, "si (prefixes) or base (plain SI numbers)")
+        ->check(CLI::IsMember({"si", "base"}));
+    group->add_option("--width", width_, "Columns of the table (0: the terminal's)");
+  }
+
+  MergeMode merge_mode() const {
+    if (merge_ == "true") return MergeMode::launch_by_launch;
+    if (merge_ == "by-shape") return MergeMode::by_shape;
+    throw UsageError(fmt::format("--merge={}: expected --merge or --merge=by-shape", merge_));
+  }
+
+  Format chosen_format() {
+    analysis_.thresholds.launch_floor_s = launch_floor_us_ * 1e-6;
+    table_.base_units = units_ == "base";
+    table_.per_launch = analysis_.per_launch;
+    if (!merge_.empty()) static_cast<void>(merge_mode());
+    if (json_) return Format::json;
+    if (format_ != Format::automatic) return format_;
+    return output_.empty() ? Format::table : format_of(output_);
+  }
+
+  std::string render(const Report& report, Format format) const {
+    if (format == Format::json) return to_json(report);
+    const auto document = report_document(report, table_);
+    if (format == Format::markdown) return to_markdown(document);
+    if (format == Format::csv) return to_csv(document);
+    auto style = detect_style(width_);
+    if (!output_.empty()) style.color = false;
+    return to_terminal(document, style);
+  }
+
+  void print(std::string text) const {
+    if (!text.ends_with('\n')) text += '\n';
+    if (output_.empty()) {
+      std::fwrite(text.data(), 1, text.size(), stdout);
+      if (std::fflush(stdout) != 0) throw std::runtime_error("cannot write to standard output");
+      return;
+    }
+    std::ofstream file(output_, std::ios::binary);
+    file << text;
+    file.close();
+    if (!file) throw std::runtime_error(fmt::format("cannot write '{}'", output_));
+  }
+
+  CLI::App* command_ = nullptr;
+  std::vector<std::string> files_;
+  ReadOptions reading_;
+  std::string merge_;
+  AnalysisOptions analysis_;
+  double launch_floor_us_ = Thresholds{}.launch_floor_s * 1e6;
+  TableOptions table_;
+  Format format_ = Format::automatic;
+  bool json_ = false;
+  std::string units_ = "si";
+  std::string output_;
+  std::size_t width_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_report_command() { return std::make_unique<ReportCommand>(); }
+
+}  // namespace roofline::cli

@@ -1,0 +1,63 @@
+#include "roofline/document.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <set>
+
+#include "report/kernel_table.h"
+#include "report/labels.h"
+#include "report/notes.h"
+
+namespace roofline {
+namespace {
+
+std::string machine_text(const Machine& m) {
+  std::string detail;
+  if (!m.compute_capability.empty()) detail = "CC " + m.compute_capability;
+  if (m.sm_count) detail += fmt::format("{}{} SMs", detail.empty() ? "" : ", ", *m.sm_count);
+  const auto& name = m.name.empty() ? m.chip : m.name;
+  return detail.empty() ? name : fmt::format("{} ({})", name, detail);
+}
+
+std::string title_of(const Report& report) {
+  constexpr std::size_t kShown = 2;
+  std::set<std::size_t> used;
+  for (const auto& row : report.rows)
+    if (row.machine && *row.machine < report.machines.size()) used.insert(*row.machine);
+  std::vector<std::string> names;
+  for (const auto i : used) names.push_back(machine_text(report.machines[i]));
+  std::string out = report::input_names(report);
+  if (names.empty()) return out;
+  out += out.empty() ? "" : " · ";
+  const auto more = names.size() > kShown ? names.size() - kShown : 0;
+  names.resize(names.size() - more);
+  out += fmt::format("{}", fmt::join(names, ", "));
+  if (more > 0) out += fmt::format(" and {} more", more);
+  return out;
+}
+
+void append(std::vector<Block>& to, std::vector<Block> blocks) {
+  std::move(blocks.begin(), blocks.end(), std::back_inserter(to));
+}
+
+}  // namespace
+
+Document report_document(const Report& report, const TableOptions& options) {
+  const auto unplaced = report::unplaced_rows(report);
+  Document document;
+  document.title = title_of(report);
+  append(document.blocks, report::roof_lines(report));
+  document.blocks.emplace_back(report::kernel_table(report, options, unplaced.row_marks));
+  if (report.rows.empty())
+    document.blocks.emplace_back(Paragraph{"No kernels to show.", Tone::strong});
+  else
+    append(document.blocks, report::summary(report));
+  if (auto notes = report::reading_notes(report, unplaced); !notes.items.empty())
+    document.blocks.emplace_back(std::move(notes));
+  append(document.blocks, report::warnings(report));
+  append(document.blocks, report::collect_commands(report));
+  return document;
+}
+
+}  // namespace roofline

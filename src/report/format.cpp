@@ -1,1 +1,0 @@
-#include "roofline/document.h"
