@@ -97,7 +97,7 @@ struct Launch {
   std::uint64_t stream = 0;
   std::uint64_t ordinal = 0;  // order in the file, from 0
   std::uint64_t count = 1;
-  bool derived = false;  // its metrics are medians over `count` launches, not what one launch counted
+  bool derived = false;                // its metrics are medians over `count` launches, not what one launch counted
   std::vector<std::string_view> nvtx;  // open ranges, outermost first
   bool failed = false;                 // the launch or its replay failed; values are not to be used
   TimeBasis time_basis = TimeBasis::unknown;

@@ -17,7 +17,8 @@ struct Thresholds {
   double mixed = 0.10;             // spread of time or bytes between launches of one row
   double launch_floor_s = 2.2e-6;  // what a kernel costs however little it does (H100 norms in a CUDA graph)
   double launch_bound = 3.0;       // t_roof under this many launch floors: launch-bound
-  double margin = 0.01;            // of the time; profilers round percentages
+  double margin = 0.05;            // relative; profilers round percentages and clocks
+  double negligible = 0.01;        // of the time: work that fills no more of its roof cannot change a verdict
   double full_wave = 1.0;          // waves per SM below this leave SMs idle
 };
 

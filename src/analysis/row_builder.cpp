@@ -8,9 +8,13 @@
 namespace roofline {
 namespace {
 
-const DeviceInfo& device_of(const Profile& profile, const Launch& launch) {
-  static const DeviceInfo kUnknown;
-  return launch.device < profile.devices.size() ? profile.devices[launch.device] : kUnknown;
+// What the profile knows of the device, completed by the catalogue: old exports name neither chip nor SMs.
+DeviceInfo device_of(const Profile& profile, const Launch& launch, const Machine* catalogue) {
+  DeviceInfo device = launch.device < profile.devices.size() ? profile.devices[launch.device] : DeviceInfo{};
+  if (catalogue == nullptr) return device;
+  if (device.compute_capability.empty()) device.compute_capability = catalogue->compute_capability;
+  if (!device.sm_count) device.sm_count = catalogue->sm_count;
+  return device;
 }
 
 // The roofs of one launch: its own clock's where the profile carries one, else the datasheet's. A percent-only launch
@@ -53,9 +57,8 @@ std::vector<PlacedWork> pairs(const std::vector<Work>& works, const std::vector<
   return out;
 }
 
-void place_launch(const Launch& launch, const Profile& profile, const Machine* catalogue,
+void place_launch(const Launch& launch, const DeviceInfo& device, const Machine* catalogue,
                   const AnalysisOptions& options, Placed& placed, BuiltRow& out) {
-  const auto& device = device_of(profile, launch);
   auto counted = count(launch, device);
   for (auto& w : counted.warnings) out.warnings.push_back(std::move(w));
   const auto groups = catalogue != nullptr ? catalogue->pipe_groups : pipe_groups(device.compute_capability);
@@ -90,7 +93,7 @@ void describe(const RowLaunches& launches, const Profile& profile, KernelRow& ro
 }
 
 // What the row would need to be placed for certain, and how to get it.
-void list_missing(const Profile& profile, const Launch& launch, KernelRow& row) {
+void list_missing(const Profile& profile, const Launch& launch, const DeviceInfo& device, KernelRow& row) {
   const auto& work = row.group.work;
   const auto add = [&](const char* quantity, std::string reason) {
     row.missing.push_back({quantity, std::move(reason), {}});
@@ -102,7 +105,7 @@ void list_missing(const Profile& profile, const Launch& launch, KernelRow& row) 
   if (row.missing.empty() || launch.given || !profile.format.starts_with("ncu")) return;
   std::vector<std::string> quantities;
   for (const auto& m : row.missing) quantities.push_back(m.quantity);
-  const auto command = collection_command(quantities, device_of(profile, launch).compute_capability, launch.function);
+  const auto command = collection_command(quantities, device.compute_capability, launch.function);
   for (auto& m : row.missing) m.collect = command;
 }
 
@@ -113,15 +116,16 @@ BuiltRow build_row(const RowLaunches& launches, const Profile& profile, const Ma
   BuiltRow out;
   describe(launches, profile, out.row);
   Placed placed;
+  const auto device = device_of(profile, *launches.launches.front(), catalogue);
   for (const auto* launch : launches.launches)
-    if (!launch->failed) place_launch(*launch, profile, catalogue, options, placed, out);
+    if (!launch->failed) place_launch(*launch, device, catalogue, options, placed, out);
   out.row.group = aggregate(pairs(placed.works, placed.used), options.thresholds);
   if (!placed.datasheet.empty() && placed.datasheet.size() == placed.works.size())
     out.row.datasheet = aggregate(pairs(placed.works, placed.datasheet), options.thresholds).placement;
   if (placed.works.empty())
     out.row.group.placement.reason = "every launch failed under the profiler";
   else
-    list_missing(profile, *launches.launches.front(), out.row);
+    list_missing(profile, *launches.launches.front(), device, out.row);
   return out;
 }
 

@@ -64,6 +64,26 @@ class TimeMean {
   Quantity sample_;
 };
 
+// Mean upper end of fractions, weighted by time. Absent where all are exact, and where a lower bound has no upper end.
+class UpperMean {
+ public:
+  void add(const Placement& p, double time) {
+    if (p.fraction_upper) any_ = true;
+    if (!p.fraction_upper && p.bound == Bound::lower) open_ = true;
+    sum_ += p.fraction_upper.value_or(*p.fraction) * time;
+    weight_ += time;
+  }
+  std::optional<double> mean() const {
+    return any_ && !open_ && weight_ > 0 ? std::optional<double>(sum_ / weight_) : std::nullopt;
+  }
+
+ private:
+  double sum_ = 0;
+  double weight_ = 0;
+  bool any_ = false;
+  bool open_ = false;
+};
+
 // A member of Work and the way to reach it, so that summing is one loop.
 template <typename Get>
 Quantity sum_over(std::span<const PlacedWork> launches, Get get) {
@@ -198,22 +218,20 @@ std::optional<double> mean_clock(std::span<const PlacedWork> launches) {
 // Launches under another kind of ceiling than the row's stay out: one number never mixes kinds.
 void sum_fractions(std::span<const PlacedWork> launches, PlacementGroup& group) {
   auto& row = group.placement;
-  double upper = 0;
-  bool any_upper = false;
+  UpperMean upper;
   for (const auto& l : launches) {
     const auto& p = *l.placement;
     if (!p.fraction || p.ceiling != row.ceiling) continue;
     group.placed_time_s += *p.time_s;
     group.placed_roof_time_s += *p.roof_time_s;
-    upper += p.fraction_upper.value_or(*p.fraction) * *p.time_s;
-    any_upper |= p.fraction_upper.has_value();
+    upper.add(p, *p.time_s);
     row.bound = combine(row.bound, p.bound);
   }
   row.fraction.reset();
   row.fraction_upper.reset();
   if (group.placed_time_s <= 0) return;
   row.fraction = group.placed_roof_time_s / group.placed_time_s;
-  if (any_upper) row.fraction_upper = upper / group.placed_time_s;
+  row.fraction_upper = upper.mean();
 }
 
 Placement sum_placements(std::span<const PlacedWork> launches) {
@@ -294,8 +312,7 @@ Total total(std::span<const PlacementGroup> rows) {
   out.ceiling = std::max_element(placed.begin(), placed.end(), [](const auto& a, const auto& b) {
                   return a.second < b.second;
                 })->first;
-  double upper = 0;
-  bool any_upper = false;
+  UpperMean upper;
   for (const auto& row : rows) {
     const auto& p = row.placement;
     if (!p.placed()) continue;
@@ -306,11 +323,10 @@ Total total(std::span<const PlacementGroup> rows) {
     out.placed_time_s += row.placed_time_s;
     out.roof_time_s += row.placed_roof_time_s;
     out.bound = combine(out.bound, p.bound);
-    upper += p.fraction_upper.value_or(*p.fraction) * row.placed_time_s;
-    any_upper |= p.fraction_upper.has_value();
+    upper.add(p, row.placed_time_s);
   }
   out.fraction = out.roof_time_s / out.placed_time_s;
-  if (any_upper) out.fraction_upper = upper / out.placed_time_s;
+  out.fraction_upper = upper.mean();
   out.placed_time_share = out.placed_time_s / out.time_s;
   return out;
 }

@@ -11,8 +11,29 @@ constexpr std::array<std::string_view, 9> kGenericNames = {"Kernel",        "Ker
                                                            "device_kernel", "cuda_kernel", "kernel_impl",
                                                            "run",           "gemm_kernel", "launch_clamp_scalar"};
 
-bool opens(char c) { return c == '<' || c == '(' || c == '[' || c == '{'; }
-bool closes(char c) { return c == '>' || c == ')' || c == ']' || c == '}'; }
+// Nesting of each kind of bracket on its own: names of lambdas hold brackets that never close, or never open.
+class Nesting {
+ public:
+  // Returns whether `c` is a bracket.
+  bool step(char c) {
+    if (const auto kind = kOpening.find(c); kind != std::string_view::npos) {
+      ++depth_[kind];
+      return true;
+    }
+    const auto kind = kClosing.find(c);
+    if (kind == std::string_view::npos) return false;
+    depth_[kind] = std::max(0, depth_[kind] - 1);
+    return true;
+  }
+  bool outside() const {
+    return std::all_of(depth_.begin(), depth_.end(), [](int d) { return d == 0; });
+  }
+
+ private:
+  static constexpr std::string_view kOpening = "<([{";
+  static constexpr std::string_view kClosing = ">)]}";
+  std::array<int, kOpening.size()> depth_{};
+};
 
 // Start and end of the last name component at bracket depth 0 before the argument list.
 struct Component {
@@ -24,36 +45,27 @@ struct Component {
 Component last_component(std::string_view text) {
   Component current;
   Component best;
-  int depth = 0;
+  Nesting nesting;
   bool named = false;  // the current component has a plain name already
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    if (depth == 0) {
-      if (c == ' ' || (c == ':' && i + 1 < text.size() && text[i + 1] == ':')) {
-        // "(anonymous namespace)::f", "type kernel<...>": what follows is the better name.
-        if (c == ':') ++i;
-        current = {i + 1, 0, 0};
-        named = false;
-        continue;
-      }
+    const bool outside = nesting.outside();
+    if (outside && (c == ' ' || text.substr(i, 2) == "::")) {
+      // "(anonymous namespace)::f", "type kernel<...>": what follows is the better name.
+      if (c == ':') ++i;
+      current = {i + 1, 0, 0};
+      named = false;
+      continue;
     }
-    if (opens(c)) {
-      if (depth == 0 && c == '(' && named) break;  // the arguments
-      if (depth == 0 && named && current.end == 0) current.end = i;
-      ++depth;
-    } else if (closes(c)) {
-      depth = std::max(0, depth - 1);
-      if (depth == 0 && current.end != 0) current.args_end = i + 1;
-    } else if (depth == 0) {
+    if (outside && c == '(' && named) break;  // the arguments
+    if (!nesting.step(c)) {
+      if (!outside) continue;
       named = true;
-      current.args_end = 0;
-      current.end = 0;
+      current.end = current.args_end = i + 1;
+    } else if (nesting.outside() && current.end != 0) {
+      current.args_end = i + 1;
     }
-    if (depth == 0 && named) {
-      best = current;
-      best.args_end = std::max(current.args_end, i + 1);
-      if (best.end == 0) best.end = i + 1;
-    }
+    if (named && nesting.outside()) best = current;
   }
   return best;
 }

@@ -40,7 +40,7 @@ struct Facts {
   }
   double upper() const { return std::max(known(), compute_upper()); }
   // What was not counted cannot change which resource binds, nor how much.
-  bool exact() const { return flops_known || compute_upper() + limits.margin <= known(); }
+  bool exact() const { return flops_known || compute_upper() <= (1 - limits.margin) * known(); }
   double floor() const { return limits.launch_floor_s * work.launches; }
 };
 

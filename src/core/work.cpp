@@ -1,5 +1,7 @@
 #include "roofline/work.h"
 
+#include <algorithm>
+
 namespace roofline {
 namespace {
 
@@ -18,7 +20,9 @@ Quantity Work::flops() const {
   double sum = 0;
   Quantity first;
   Evidence evidence = Evidence::counter;
-  Bound bound = coverage.complete() ? Bound::exact : Bound::lower;
+  const auto& assumed = coverage.assumed_none;
+  const bool tensor_assumed = std::find(assumed.begin(), assumed.end(), "tensor") != assumed.end();
+  Bound bound = coverage.complete() && !tensor_assumed ? Bound::exact : Bound::lower;
   bool any = false;
   for (const auto& op : operations) {
     if (is_integer(op.precision.type) || !op.operations) continue;

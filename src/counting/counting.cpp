@@ -7,6 +7,7 @@
 
 #include "counting/evaluate.h"
 #include "roofline/metrics.h"
+#include "roofline/thresholds.h"
 
 namespace roofline {
 namespace {
@@ -199,15 +200,28 @@ std::optional<int> capability_of(const CountContext& context, const DeviceInfo& 
   return static_cast<int>(10 * *high + *low);
 }
 
+bool is_tensor_only(const FlopCoverage& coverage) {
+  return coverage.uncounted.size() == 1 && coverage.uncounted.front() == "tensor";
+}
+
 // Where the operations are not all known: nothing that was not counted can have filled more than this share of its
-// roof, because the busiest unit of the SM (or, for tensor work alone, the tensor pipe) was not busier.
-void bound_uncounted(Work& work) {
+// roof, because the busiest unit of the SM (or, for tensor work alone, the tensor pipe) was not busier. A pipe's
+// percentage is of its fastest rate: where tensor work has a slower roof, the same percentage fills more of that.
+void bound_uncounted(const CountContext& context, Work& work) {
   auto& coverage = work.coverage;
   if (coverage.complete()) return;
-  const bool tensor_only = coverage.uncounted.size() == 1 && coverage.uncounted.front() == "tensor";
+  const auto& tensor = recipes().tensor;
   const auto& pipe = work.activity.tensor_pipe;
-  coverage.uncounted_fraction =
-      tensor_only && pipe && pipe.bound() != Bound::lower ? pipe : work.activity.sm_throughput;
+  const bool by_pipe = is_tensor_only(coverage) && pipe && pipe.bound() != Bound::lower;
+  const auto& busy = by_pipe ? pipe : work.activity.sm_throughput;
+  if (!busy) return;
+  // Without the pipe's own percentage the SM's may be the tensor pipe's.
+  const bool any_tensor =
+      std::find(coverage.uncounted.begin(), coverage.uncounted.end(), "tensor") != coverage.uncounted.end();
+  const bool half_rate = any_tensor && (!context.capability || tensor.half_rate_chips.holds(context.capability));
+  const double share = std::min(1.0, busy.value() * (half_rate ? tensor.half_rate_ratio : 1.0));
+  coverage.uncounted_fraction = busy.with_value(share).with_bound(Bound::upper);
+  if (is_tensor_only(coverage) && share < Thresholds{}.negligible) coverage.uncounted.clear();
 }
 
 // Pre-aggregated inputs hold means of `count` launches.
@@ -256,7 +270,7 @@ Counted count(const Launch& launch, const DeviceInfo& device) {
   count_vector_operations(context, work);
   counting::count_tensor(context, device, work);
   for (const auto level : kMemoryLevels) count_level(context, level, work.level(level));
-  bound_uncounted(work);
+  bound_uncounted(context, work);
   check_time_of_patched_pass(context, work);
   check_clock(context, work);
   if (launch.count > 1) scale(work, static_cast<double>(launch.count));

@@ -265,6 +265,10 @@ TensorRecipes read_tensor(const Json& object) {
   for (const auto& item : object.at("not_countable"))
     tensor.not_countable.emplace_back(ChipSet(strings(item, "cc")), item.at("text").get<std::string>());
   tensor.shares_pipe_with_hfma2 = ChipSet(strings(object, "hfma2_on_tensor_pipe"));
+  const auto& half_rate = object.at("half_rate_roof");
+  tensor.half_rate_chips = ChipSet(strings(half_rate, "cc"));
+  tensor.half_rate_ratio = half_rate.at("ratio").get<double>();
+  tensor.tensor_names = strings(object, "tensor_names");
   return tensor;
 }
 

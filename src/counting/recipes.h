@@ -118,6 +118,9 @@ struct TensorRecipes {
   std::vector<MetricId> instruction_counts;
   std::vector<std::pair<ChipSet, std::string>> not_countable;
   ChipSet shares_pipe_with_hfma2;
+  ChipSet half_rate_chips;  // the slowest tensor roof is `half_rate_ratio` times lower than the pipe's rate
+  double half_rate_ratio = 1;
+  std::vector<std::string> tensor_names;  // parts of kernel names, lower case, that make tensor work likely
 };
 
 struct BusiestRule {

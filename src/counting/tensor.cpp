@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "counting/evaluate.h"
@@ -187,10 +188,29 @@ bool count_instructions(const CountContext& context, Work& work) {
   return any;
 }
 
+bool names_tensor_work(std::string_view name) {
+  std::string lower(name);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  const auto& parts = recipes().tensor.tensor_names;
+  return std::any_of(parts.begin(), parts.end(), [&](const auto& p) { return lower.find(p) != std::string::npos; });
+}
+
+// CUDA-core operations were counted, nothing at all was collected about how busy the SMs were, and the name gives no
+// hint: a deliberate choice of counters. Tensor work is assumed none, which keeps the count a lower bound and is said
+// in the report.
+bool may_assume_none(const CountContext& context, const Work& work) {
+  return !work.operations.empty() && !work.activity.tensor_pipe && !work.activity.sm_throughput &&
+         !context.values.first(recipes().tensor.instruction_counts) && !names_tensor_work(context.launch.name);
+}
+
 void count_without_counters(const CountContext& context, Work& work) {
   const bool fp64_known = count_instructions(context, work);
   if (tensor_idle(context)) {
     if (dmma_open(context) && !fp64_known) work.coverage.assumed_none.emplace_back("fp64.tensor");
+    return;
+  }
+  if (may_assume_none(context, work)) {
+    work.coverage.assumed_none.emplace_back(kTensor);
     return;
   }
   const auto& pipe = work.activity.tensor_pipe;

@@ -29,6 +29,10 @@ INSTANTIATE_TEST_SUITE_P(
         NameCase{"void <unnamed>::elementwise_kernel_with_index<int>(int)", "elementwise_kernel_with_index"},
         NameCase{"copy_blocked[v1,abc](Array<long long, 1, C>, long long)", "copy_blocked"},
 
+        NameCase{"void unrolled_kernel<copy(TensorIteratorBase &)::[lambda() (instance 3)]::operator ()() lambda() "
+                 "(instance "
+                 "7)]::operator ()() lambda(float) (instance 1)], array<char *, 2>, 4>(int, T1, T2)",
+                 "unrolled_kernel"},
         NameCase{"_Z3fooPf", "_Z3fooPf"}, NameCase{"", ""}, NameCase{"<<<>>>", "<<<>>>"}, NameCase{"(((", "((("}));
 
 }  // namespace

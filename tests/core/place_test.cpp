@@ -140,7 +140,8 @@ TEST(Place, IdlePipesBoundUnknownFlopsFromAbove) {
 TEST(Place, TheBoundNeedsAMargin) {
   // Percentages are rounded: 65 % against 65.5 % decides nothing.
   EXPECT_EQ(at(WorkBuilder(kUs).uncounted("tensor").at_most(0.65).dram(6.55e8)).bound, Bound::lower);
-  EXPECT_EQ(at(WorkBuilder(kUs).uncounted("tensor").at_most(0.65).dram(6.61e8)).bound, Bound::exact);
+  EXPECT_EQ(at(WorkBuilder(kUs).uncounted("tensor").at_most(0.65).dram(6.85e8)).bound, Bound::exact);
+  EXPECT_EQ(at(WorkBuilder(kUs).uncounted("tensor").at_most(0.0004).dram(4e6)).bound, Bound::exact);
 }
 
 TEST(Place, AUnitThatComputesNoFlopsIsAVerdictEvenWithUnknownFlops) {

@@ -107,7 +107,9 @@ TEST(CountVector, WeightsPerPrecision) {
   EXPECT_EQ(find_operations(work, "fp32.vector")->operations.evidence(), Evidence::counter);
   EXPECT_THAT(find_operations(work, "fp32.vector")->operations.provenance()->metrics,
               ElementsAre(sass("fadd"), sass("fmul"), sass("ffma")));
-  EXPECT_TRUE(work.coverage.assumed_none.empty());
+  EXPECT_THAT(work.coverage.assumed_none,
+              ElementsAre("tensor"));  // nothing was collected about it, no name hints at it
+  EXPECT_EQ(work.flops().bound(), Bound::lower);
 }
 
 TEST(CountVector, BothSpellingsAndTheirOrder) {
