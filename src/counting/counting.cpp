@@ -238,6 +238,8 @@ void scale(Work& work, double count) {
     times(level.write);
     times(level.total);
   }
+  times(work.link.bus_bytes);
+  times(work.link.algorithm_bytes);
 }
 
 Work absent_work(const std::string& reason) {
@@ -255,6 +257,7 @@ Counted count(const Launch& launch, const DeviceInfo& device) {
   Counted counted;
   if (launch.given) {
     counted.work = *launch.given;
+    if (launch.count > 1) scale(counted.work, static_cast<double>(launch.count));
     return counted;
   }
   if (launch.failed) {
