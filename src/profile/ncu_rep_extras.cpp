@@ -187,8 +187,7 @@ class Charts {
     const auto formula = derived_.find(std::string(name));
     if (formula == derived_.end() || depth >= kMaxDepth) return std::nullopt;
     if (const auto [it, fresh] = evaluated_.try_emplace(formula->first, std::nullopt); !fresh) return it->second;
-    const auto value =
-        evaluate_expression(formula->second, [&](std::string_view n) { return number(n, depth + 1); });
+    const auto value = evaluate_expression(formula->second, [&](std::string_view n) { return number(n, depth + 1); });
     evaluated_[formula->first] = value;
     return value;
   }

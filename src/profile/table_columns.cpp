@@ -416,6 +416,16 @@ void settle_names(std::vector<Column>& columns) {
   if (op != columns.end()) op->role = Role::kernel;
 }
 
+// Nsight Systems prints its summaries, also those of system calls, under these titles.
+bool is_timeline_summary(const std::vector<Column>& columns) {
+  const auto titled = [&](std::string_view start, char with) {
+    return std::any_of(columns.begin(), columns.end(), [&](const Column& c) {
+      return lower(c.title).starts_with(start) && c.title.find(with) != std::string::npos;
+    });
+  };
+  return titled("total time (ns)", '(') && titled("time", '%');
+}
+
 bool is_quantity(const Column& column) {
   return is_number_role(column.role) && column.role != Role::calls && column.role != Role::fraction;
 }
@@ -457,7 +467,7 @@ std::vector<Column> recognise_header(const std::vector<std::string_view>& cells)
   settle_ambiguous(columns);
   settle_names(columns);
   const bool any = std::any_of(columns.begin(), columns.end(), is_quantity);
-  if (!any || !has_role(columns, Role::kernel, false)) return {};
+  if (!any || !has_role(columns, Role::kernel, false) || is_timeline_summary(columns)) return {};
   return columns;
 }
 

@@ -520,6 +520,9 @@ TEST(Table, RefusesWhatIsNoTable) {
     EXPECT_FALSE(looks_like_table(text)) << text;
   }
   EXPECT_FALSE(looks_like_table("kernel,bytes\n" + std::string(1, '\0') + ",1\n"));
+  EXPECT_FALSE(
+      looks_like_table("Time(%)  Total Time (ns)  Num Calls  Average (ns)  Name\n70.0     123456  3  41152  poll\n"));
+  EXPECT_TRUE(looks_like_table("Total Time (ns)  Num Calls  Name\n123456           3          f\n"));
   ReadOptions partial;
   partial.partial = true;
   const auto p = read("kernel,FLOPs\n", partial);
