@@ -25,27 +25,47 @@ struct Dim3 {
 };
 
 // Numbers and texts of one launch, by metric id, sorted. A value that the profiler did not deliver is not in the set.
+// Most values of a report repeat from launch to launch (device attributes), and all launches have the same metrics:
+// pack() stores both once.
 class MetricSet {
  public:
+  using Values = std::vector<std::pair<MetricId, double>>;
+  using Texts = std::vector<std::pair<MetricId, std::string>>;
+
   void set(MetricId id, double value);  // last one wins
   void set_text(MetricId id, std::string_view text);
   // Takes over the texts of `other` instead of own ones, without a copy: those of a chip's launches are long and equal.
   void share_texts(const MetricSet& other) { texts_ = other.texts_; }
   void reserve(std::size_t n) { values_.reserve(n); }
   void finish();  // sort, keep the last of duplicates; call once after the last set()
+  // After finish(): shares with `like`, the set before it, the list of ids and the values that are equal in both.
+  void pack(const MetricSet& like);
 
   std::optional<double> get(MetricId id) const;  // never NaN
   std::optional<std::string_view> text(MetricId id) const;
-  std::size_t size() const { return values_.size(); }
+  std::size_t size() const { return values_.size() + packed_.size() + (constants_ ? constants_->size() : 0); }
   std::size_t duplicates() const { return duplicates_; }
-  const std::vector<std::pair<MetricId, double>>& values() const { return values_; }
-  const std::vector<std::pair<MetricId, std::string>>& texts() const;
+  Values values() const;  // sorted by id
+  const Texts& texts() const;
+
+  // Calls `visit(id, value)` for each number, in no particular order; allocates nothing.
+  template <typename Visit>
+  void for_each(Visit visit) const {
+    for (const auto& [id, value] : values_) visit(id, value);
+    if (constants_)
+      for (const auto& [id, value] : *constants_) visit(id, value);
+    for (std::size_t i = 0; i < packed_.size(); ++i) visit((*ids_)[i], packed_[i]);
+  }
 
  private:
-  std::vector<std::pair<MetricId, std::string>>& own_texts();
+  void unpack();
+  Texts& own_texts();
 
-  std::vector<std::pair<MetricId, double>> values_;
-  std::shared_ptr<std::vector<std::pair<MetricId, std::string>>> texts_;  // null: none; not changed while shared
+  Values values_;                                     // before pack(): everything
+  std::shared_ptr<const Values> constants_;           // after pack(): values that launches have in common
+  std::shared_ptr<const std::vector<MetricId>> ids_;  // of packed_
+  std::vector<double> packed_;
+  std::shared_ptr<Texts> texts_;  // null: none; not changed while shared
   std::uint32_t duplicates_ = 0;
 };
 

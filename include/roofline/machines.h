@@ -29,6 +29,7 @@ struct Figure {
 // Everything a machine's file states, including what the ceilings do not need.
 struct MachineFacts {
   std::vector<Figure> figures;
+  std::string origin;  // "user file PATH"; empty for a machine of the compiled-in catalogue
 
   const Figure* find(std::string_view key) const;                   // the first; nullptr when unknown
   std::optional<double> value(std::string_view key) const;          // SI
@@ -55,6 +56,12 @@ struct ChipRates {
   double sparse_factor(NumberType type) const;  // 2 for "2:4"; 1 where the type has no sparse path
 };
 
+// A machine that a user describes in TOML; docs/machines.md has the layout.
+struct MachineFile {
+  std::string path;  // for messages, and where its figures are said to come from
+  std::string text;
+};
+
 // The compiled-in catalogue: data/machines.csv, data/chips.csv, data/machine-sources.csv.
 class MachineCatalogue {
  public:
@@ -65,6 +72,12 @@ class MachineCatalogue {
   // half-loaded.
   static MachineCatalogue parse(std::string_view machines, std::string_view chips, std::string_view sources,
                                 const std::string& label);
+
+  // This catalogue with the machines of the files in it. One with the id of ours takes its place, and what it calls
+  // itself wins over our names. Throws InputError (the kinds above, "bad-toml", "not-built"); nothing is half-loaded.
+  MachineCatalogue with(std::span<const MachineFile> files) const;
+  // Makes them part of instance(). Call it before the first look-up: pointers into instance() from before dangle.
+  static void add_to_instance(std::span<const MachineFile> files);
 
   const std::vector<Machine>& machines() const { return machines_; }
   std::string_view version() const { return version_; }  // changes with the data
@@ -86,7 +99,9 @@ class MachineCatalogue {
 
  private:
   MachineCatalogue() = default;
+  void add(const MachineFile& file);
   void index_names(const std::string& label);
+  void index_names_of(std::size_t machine, const std::string& label);
   struct Name {
     std::string key;  // normalized
     std::size_t machine = 0;
@@ -101,6 +116,9 @@ class MachineCatalogue {
   std::string version_;
 };
 
+// A machine as a file for MachineCatalogue::with().
+std::string to_toml(const Machine& machine, const MachineFacts& facts);
+
 // Chip facts that hold per compute capability, for reports whose GPU the catalogue does not know. A group may name a
 // pipe ("fp64") or one precision's key ("fp64.tensor": DMMA runs on the FP64 pipe of GA10x, AD10x and GB20x).
 PipeGroups pipe_groups(std::string_view compute_capability);
@@ -112,5 +130,10 @@ const ChipRates* chip_rates(std::string_view compute_capability);
 // clock. DRAM without a memory clock in the report keeps its rated bandwidth, and its source says so. nullopt when the
 // report names no clock. `catalogue` may be null.
 std::optional<Ceiling> at_clock_ceiling(const Launch& launch, const DeviceInfo& device, const Machine* catalogue);
+
+// `base` at other clocks, as at-clock ceiling: peaks, L1 and shared memory follow the SM clock, DRAM the memory clock
+// (half of a pin's data rate, as profilers report it). L2 follows the SM clock where the datasheet's figure is one per
+// SM clock, and stays where a report measured it at a clock of its own. A peak that names no clock is left out.
+Ceiling at_clocks(const Ceiling& base, std::optional<double> sm_clock_hz, std::optional<double> memory_clock_hz);
 
 }  // namespace roofline

@@ -24,6 +24,12 @@ struct Finding {
   std::optional<double> threshold;
   std::string action;
   std::optional<double> gain_s;
+  std::string title;      // for people
+  std::string why;        // the measured reason, in one sentence
+  std::string next;       // the next experiment
+  std::string source;     // where the threshold comes from
+  std::string condition;  // the threshold in words
+  std::string gain_list;  // "same-work" or "less-work" for gain_s; empty without an estimate
 };
 
 struct Missing {
@@ -55,6 +61,7 @@ struct KernelRow {
   PlacementGroup group;                // under the ceiling in use
   std::optional<Placement> datasheet;  // under the datasheet ceiling, for comparison
   std::vector<Finding> findings;
+  std::optional<std::uint64_t> diagnosed_launch;  // ordinal of the launch that the findings are about: the longest
   std::vector<Missing> missing;
 };
 
@@ -71,6 +78,7 @@ struct Report {
   Total total;
   std::size_t failed_launches = 0;
   std::vector<ReportWarning> warnings;
+  std::vector<Finding> findings;  // about the report as a whole
 };
 
 }  // namespace roofline

@@ -50,6 +50,13 @@ DeviceMachines::Entry DeviceMachines::resolve(const Profile& profile, const Devi
     if (found == nullptr) warnings_.push_back({"unknown-machine", unknown_machine(profile.machine), std::nullopt});
   }
   if (found == nullptr && device != nullptr) found = catalogue.match(*device);
+  if (forced != nullptr && device != nullptr && !device->compute_capability.empty() &&
+      !forced->compute_capability.empty() && device->compute_capability != forced->compute_capability)
+    warnings_.push_back({"machine-differs",
+                         fmt::format("{}: the file is from {} (CC {}), but --machine names {} (CC {})", profile.path,
+                                     device->name.empty() ? "a GPU" : device->name, device->compute_capability,
+                                     forced->name, forced->compute_capability),
+                         std::nullopt});
   if (found != nullptr) return {found, add(*found)};
   if (device == nullptr || (device->name.empty() && device->compute_capability.empty())) return {};
   return {nullptr, add(from_device(*device))};

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/model_command.h"
 #include "cli/report_command.h"
 #include "roofline/error.h"
 
@@ -60,6 +61,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(roofline::cli::make_report_command());
+  commands.push_back(roofline::cli::make_model_command());
   for (const auto& command : commands) command->setup(app);
   try {
     return parse_and_run(app, commands, with_default_command(argc, argv, app));

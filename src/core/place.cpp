@@ -157,6 +157,15 @@ void add_caches(const Facts& facts, Placement& out) {
   }
 }
 
+// Why neither DRAM nor a link could be put under a roof.
+std::string why_without_roof(const Facts& facts) {
+  const auto& dram = facts.work.level(MemoryLevel::dram);
+  if (dram.total) return "DRAM bytes are known, the machine's bandwidth is not: name it with --machine";
+  if (dram.direct_fraction) return "only a percentage of the peak at the clock of the run is known, no DRAM bytes";
+  if (facts.work.link.bus_bytes) return "link bytes are known, the machine's link bandwidth is not";
+  return "no DRAM traffic known";
+}
+
 const ResourceUse* largest(const Placement& p, bool required) {
   const ResourceUse* best = nullptr;
   for (const auto& r : p.resources) {
@@ -229,7 +238,8 @@ Busiest busiest_unit(const Activity& a) {
     best.compute = compute;
     best.name = name;
   };
-  const std::string sm_unit = a.busiest_unit.empty() ? "SM" : a.busiest_unit;
+  // "sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_elapsed": what follows the first dot says how, not what.
+  const std::string sm_unit = a.busiest_unit.empty() ? "SM" : a.busiest_unit.substr(0, a.busiest_unit.find('.'));
   consider(a.sm_throughput, is_compute_unit(a.busiest_class), sm_unit);
   consider(a.memory_throughput, false, "the memory pipeline");
   consider(a.l2_throughput, false, "L2");
@@ -348,6 +358,12 @@ void note_assumptions(const Facts& facts, Placement& p) {
   p.notes.emplace_back("the verdict holds if the kernel used no tensor cores");
 }
 
+// Nothing runs faster than its roof: the machine, the bytes or the time are not those of this kernel.
+void note_above_roof(const Facts& facts, Placement& p) {
+  if (!p.fraction || *p.fraction <= 1 + facts.limits.margin) return;
+  p.notes.push_back(fmt::format("above the {} roof: wrong machine, wrong counts or a wrong time", p.binding));
+}
+
 }  // namespace
 
 std::string_view to_string(Position position) { return kPositionNames[static_cast<std::size_t>(position)]; }
@@ -376,7 +392,7 @@ Placement place(const Work& work, const Ceiling& ceiling, const PipeGroups& grou
   add_link(facts, p);
   add_caches(facts, p);
   if (!facts.has_dram && !facts.has_link) {
-    p.reason = "no DRAM traffic known";
+    p.reason = why_without_roof(facts);
     return p;
   }
   const auto* binding = largest(p, true);
@@ -389,6 +405,7 @@ Placement place(const Work& work, const Ceiling& ceiling, const PipeGroups& grou
   // Only a row that DRAM binds for certain can be cache-resident: a GEMM with uncounted FLOPs merely reuses well.
   p.cache_resident = facts.exact() && p.regime == Regime::memory && is_cache_resident(facts);
   if (!p.cache_resident) p.fraction = facts.known();
+  note_above_roof(facts, p);
   if (!facts.exact() && facts.bounded() && p.fraction) p.fraction_upper = facts.upper();
   if (const auto* cache = largest(p, false);
       cache != nullptr && cache->fraction >= thresholds.busy && cache->fraction > facts.known())

@@ -34,8 +34,10 @@ class MetricList {
   bool available(const std::string& name) const {
     const auto& catalogue = MetricCatalogue::instance();
     const auto id = catalogue.require(name);
-    if (chip_ != nullptr) return catalogue.exists(id, chip_->name);
     const auto chips = catalogue.chips();
+    // Some chips (GV11B) have tensor counters on record, but no list of metrics.
+    if (chip_ != nullptr && std::find(chips.begin(), chips.end(), chip_->name) != chips.end())
+      return catalogue.exists(id, chip_->name);
     const auto with = std::count_if(chips.begin(), chips.end(), [&](const auto& c) { return catalogue.exists(id, c); });
     return 2 * with > static_cast<std::ptrdiff_t>(chips.size());
   }

@@ -72,13 +72,15 @@ double apply(const Recipe& recipe, const CountContext& context, double sum, std:
 }  // namespace
 
 MetricView::MetricView(const MetricSet& metrics) : metrics_(metrics), dense_(scratch()) {
-  for (const auto& [id, value] : metrics_.values())
+  metrics_.for_each([this](MetricId id, double value) {
     if (id < dense_.size()) dense_[id] = value;
+  });
 }
 
 MetricView::~MetricView() {
-  for (const auto& item : metrics_.values())
-    if (item.first < dense_.size()) dense_[item.first] = kNone;
+  metrics_.for_each([this](MetricId id, double) {
+    if (id < dense_.size()) dense_[id] = kNone;
+  });
 }
 
 std::optional<double> MetricView::get(MetricId id) const {

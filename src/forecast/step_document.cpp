@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "forecast/cells.h"
 #include "roofline/forecast.h"

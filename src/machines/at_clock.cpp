@@ -230,11 +230,11 @@ struct Found {
 
   Found(const MetricSet& metrics, bool plain) : peaks(Terms::instance().precisions().size()), plain_(plain) {
     const auto& terms = Terms::instance();
-    for (const auto& [id, value] : metrics.values()) {
+    metrics.for_each([&](MetricId id, double value) {
       // Failed launches carry zeros and NaN.
-      if (!(value > 0) || !std::isfinite(value)) continue;
+      if (!(value > 0) || !std::isfinite(value)) return;
       for (const auto& term : terms.of(id)) take(term, value * term.factor);
-    }
+    });
   }
 
  private:

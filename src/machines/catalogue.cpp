@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "data/chips.csv.h"
 #include "data/machine-sources.csv.h"
@@ -10,6 +9,7 @@
 #include "machines/entry.h"
 #include "machines/lookup.h"
 #include "machines/table.h"
+#include "machines/user_file.h"
 #include "roofline/machines.h"
 
 namespace roofline {
@@ -62,7 +62,8 @@ bool close(double a, double b) { return std::abs(a - b) <= 0.015 * std::max(a, b
 bool contradicts(const MachineFacts& facts, const Machine& machine, const DeviceInfo& device) {
   const auto bus = facts.value("bus_width");
   if (bus && device.memory_bus_bits && *bus != *device.memory_bus_bits) return true;
-  if (!device.compute_capability.empty() && device.compute_capability != machine.compute_capability) return true;
+  const auto& capability = machine.compute_capability;
+  if (!device.compute_capability.empty() && !capability.empty() && device.compute_capability != capability) return true;
   // Fewer SMs than the part has is a MIG slice; more is another part under the same name.
   return machine.sm_count && device.sm_count && *device.sm_count > *machine.sm_count;
 }
@@ -72,6 +73,12 @@ bool fits_unnamed(const MachineFacts& facts, const Machine& machine, const Devic
   const auto pin = facts.value("pin_rate");
   const auto bus = facts.value("bus_width");
   return pin && bus && close(*pin / 2, *device.max_memory_clock_hz);
+}
+
+MachineCatalogue& shared() {
+  static MachineCatalogue catalogue = MachineCatalogue::parse(data::machines_csv(), data::chips_csv(),
+                                                              data::machine_sources_csv(), "data/machines.csv");
+  return catalogue;
 }
 
 }  // namespace
@@ -109,11 +116,9 @@ double ChipRates::sparse_factor(NumberType type) const {
   return machines::sparsity_factor(sparsity).value_or(1);
 }
 
-const MachineCatalogue& MachineCatalogue::instance() {
-  static const MachineCatalogue catalogue =
-      parse(data::machines_csv(), data::chips_csv(), data::machine_sources_csv(), "data/machines.csv");
-  return catalogue;
-}
+const MachineCatalogue& MachineCatalogue::instance() { return shared(); }
+
+void MachineCatalogue::add_to_instance(std::span<const MachineFile> files) { shared() = shared().with(files); }
 
 MachineCatalogue MachineCatalogue::parse(std::string_view machine_text, std::string_view chip_text,
                                          std::string_view source_text, const std::string& label) {
@@ -140,27 +145,67 @@ MachineCatalogue MachineCatalogue::parse(std::string_view machine_text, std::str
   return catalogue;
 }
 
-void MachineCatalogue::index_names(const std::string& label) {
-  std::map<std::string, std::size_t> owner;
-  const auto add = [&](std::string_view name, std::size_t i, bool short_name) {
-    auto key = machines::normalize(name);
-    const auto [it, fresh] = owner.emplace(key, i);
-    if (!fresh && it->second != i)
-      fail(label, facts_[i].figures.front().line, "duplicate",
-           fmt::format("name '{}' of '{}' and '{}'", name, machines_[it->second].id, machines_[i].id),
-           "one machine per name", "rename one");
-    for (auto& word : machines::split_words(key)) words_[i].push_back(std::move(word));
-    if (fresh) names_.push_back({std::move(key), i, short_name});
-  };
-  words_.resize(machines_.size());
-  for (std::size_t i = 0; i < machines_.size(); ++i) {
-    if (facts_[i].find("driver_name") != nullptr) add(machines_[i].name, i, false);
-    for (const auto alias : facts_[i].texts("alias")) add(alias, i, false);
-    add(machines_[i].id, i, true);
-    for (const auto name : facts_[i].texts("short_name")) add(name, i, true);
-    for (auto& word : machines::split_words(machines::normalize(facts_[i].text("name"))))
-      words_[i].push_back(std::move(word));
+MachineCatalogue MachineCatalogue::with(std::span<const MachineFile> files) const {
+  auto merged = *this;
+  for (const auto& file : files) {
+    merged.add(file);
+    merged.version_ = fingerprint({merged.version_, file.text});
   }
+  merged.index_names("data/machines.csv");
+  return merged;
+}
+
+void MachineCatalogue::add(const MachineFile& file) {
+  auto user = machines::read_user_file(file.text, file.path);
+  const auto& facts = user.facts;
+  const auto rates_id = facts.text("rates");
+  const auto* chip = rates(rates_id);
+  if (!rates_id.empty() && chip == nullptr)
+    fail(file.path, facts.find("rates")->line, "unknown-rates", fmt::format("rates '{}'", rates_id),
+         "an id of the table 'Operations per clock and SM' in docs/machines.md", "correct it, or leave it out");
+  auto machine = machines::build_machine(user.id, facts, chip, file.path);
+  const auto same = std::find_if(machines_.begin(), machines_.end(), [&](const Machine& m) { return m.id == user.id; });
+  if (same == machines_.end()) {
+    machines_.push_back(std::move(machine));
+    facts_.push_back(std::move(user.facts));
+    return;
+  }
+  auto& known = facts_[static_cast<std::size_t>(same - machines_.begin())];
+  if (!known.origin.empty())
+    fail(file.path, facts.figures.front().line, "duplicate",
+         fmt::format("machine '{}', known from {}", user.id, known.origin), "one file per machine",
+         "rename one or remove one of the files");
+  *same = std::move(machine);
+  known = std::move(user.facts);
+}
+
+// Users' machines come first: theirs are the names that ours then have to do without.
+void MachineCatalogue::index_names(const std::string& label) {
+  names_.clear();
+  words_.assign(machines_.size(), {});
+  for (const bool users : {true, false})
+    for (std::size_t i = 0; i < machines_.size(); ++i)
+      if (users != facts_[i].origin.empty()) index_names_of(i, users ? machines::path_of(facts_[i]) : label);
+}
+
+void MachineCatalogue::index_names_of(std::size_t i, const std::string& label) {
+  const auto add = [&](std::string_view name, bool short_name) {
+    auto key = machines::normalize(name);
+    for (auto& word : machines::split_words(key)) words_[i].push_back(std::move(word));
+    const auto known = std::find_if(names_.begin(), names_.end(), [&](const Name& n) { return n.key == key; });
+    if (known == names_.end()) return names_.push_back({std::move(key), i, short_name});
+    const bool yields = facts_[i].origin.empty() && !facts_[known->machine].origin.empty();
+    if (known->machine != i && !yields)
+      fail(label, facts_[i].figures.front().line, "duplicate",
+           fmt::format("name '{}' of '{}' and '{}'", name, machines_[known->machine].id, machines_[i].id),
+           "one machine per name", "rename one");
+  };
+  if (facts_[i].find("driver_name") != nullptr) add(machines_[i].name, false);
+  for (const auto alias : facts_[i].texts("alias")) add(alias, false);
+  add(machines_[i].id, true);
+  for (const auto name : facts_[i].texts("short_name")) add(name, true);
+  for (auto& word : machines::split_words(machines::normalize(facts_[i].text("name"))))
+    words_[i].push_back(std::move(word));
 }
 
 const MachineFacts& MachineCatalogue::facts(const Machine& machine) const {
@@ -234,13 +279,17 @@ const Machine* MachineCatalogue::match(const DeviceInfo& device) const {
   }
   if (device.compute_capability.empty() || !device.sm_count || !device.max_memory_clock_hz || !device.memory_bus_bits)
     return nullptr;
-  const Machine* only = nullptr;
-  for (std::size_t i = 0; i < machines_.size(); ++i) {
-    if (!fits_unnamed(facts_[i], machines_[i], device)) continue;
-    if (only != nullptr) return nullptr;
-    only = &machines_[i];
+  for (const bool users : {true, false}) {
+    std::size_t fitting = 0;
+    const Machine* only = nullptr;
+    for (std::size_t i = 0; i < machines_.size(); ++i) {
+      if (users == facts_[i].origin.empty() || !fits_unnamed(facts_[i], machines_[i], device)) continue;
+      ++fitting;
+      only = &machines_[i];
+    }
+    if (fitting > 0) return fitting == 1 ? only : nullptr;
   }
-  return only;
+  return nullptr;
 }
 
 const ChipRates* chip_rates(std::string_view compute_capability) {

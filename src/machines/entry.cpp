@@ -144,8 +144,8 @@ double positive_number(const RawFigure& raw, const std::string& label) {
 
 // ---------------------------------------------------------------- ceilings
 
-std::string source_text(const Figure& figure) {
-  std::string text = figure.derived ? "derived" : "datasheet";
+std::string source_text(const Figure& figure, const std::string& origin) {
+  std::string text = !origin.empty() ? origin : figure.derived ? "derived" : "datasheet";
   if (!figure.sources.empty()) text += fmt::format(" [{}]", fmt::join(figure.sources, " "));
   return text;
 }
@@ -191,7 +191,7 @@ class Builder {
       if (!p) continue;
       if (has(*p)) fail(label_, figure.line, "duplicate", figure.key, "one line per peak", "keep one");
       if (p->sparse) check_sparse(*p, figure);
-      add_peak(*p, *figure.value, source_text(figure));
+      add_peak(*p, *figure.value, source_text(figure, facts_.origin));
     }
   }
 
@@ -239,7 +239,7 @@ class Builder {
 
   void add_bandwidths() {
     if (const auto* dram = facts_.find("dram"))
-      ceiling_.bandwidths.push_back({MemoryLevel::dram, "dram", *dram->value, source_text(*dram)});
+      ceiling_.bandwidths.push_back({MemoryLevel::dram, "dram", *dram->value, source_text(*dram, facts_.origin)});
     const auto clock = facts_.value("boost_clock");
     if (!clock) return;
     const bool amd = facts_.text("vendor") == "AMD";
@@ -247,7 +247,7 @@ class Builder {
     // the profiler's peak of lts2xbar cycles, not the tag-stage rate behind lts_t.
     if (const auto* l2 = facts_.find("l2_rate"))
       ceiling_.bandwidths.push_back({MemoryLevel::l2, amd ? "tcc" : "lts2xbar", *l2->value * *clock,
-                                     fmt::format("{} at {:.0f} MHz", source_text(*l2), *clock / 1e6)});
+                                     fmt::format("{} at {:.0f} MHz", source_text(*l2, facts_.origin), *clock / 1e6)});
     add_per_sm(MemoryLevel::l1, amd ? "tcp" : "lsu_writeback", rates_ != nullptr ? rates_->l1_bytes : std::nullopt);
     add_per_sm(MemoryLevel::shared, amd ? "lds" : "shared_wavefronts",
                rates_ != nullptr ? rates_->shared_bytes : std::nullopt);
@@ -268,11 +268,11 @@ class Builder {
       if (kind.empty())
         fail(label_, total->line, "missing-key", "link_both_directions without link_kind", "a link_kind line",
              "name the link, e.g. nvlink");
-      ceiling_.links.push_back(
-          {std::string(kind), *total->value / 2, source_text(*total) + ", one direction: half of the printed total"});
+      ceiling_.links.push_back({std::string(kind), *total->value / 2,
+                                source_text(*total, facts_.origin) + ", one direction: half of the printed total"});
     }
     if (const auto* pcie = facts_.find("pcie"))
-      ceiling_.links.push_back({"pcie", pcie_rate(*pcie), source_text(*pcie)});
+      ceiling_.links.push_back({"pcie", pcie_rate(*pcie), source_text(*pcie, facts_.origin)});
   }
 
   // "4 x16": generation and lanes. Transfer rate x encoding per the PCI Express base specifications; generation 6
@@ -300,8 +300,9 @@ class Builder {
   Ceiling ceiling_;
 };
 
-std::string measured_text(const Figure& figure) {
-  auto text = fmt::format("published measurement [{}]", fmt::join(figure.sources, " "));
+std::string measured_text(const Figure& figure, const std::string& origin) {
+  auto text = origin.empty() ? std::string("published measurement") : "measured, " + origin;
+  if (!figure.sources.empty()) text += fmt::format(" [{}]", fmt::join(figure.sources, " "));
   if (!figure.note.empty()) text += ", " + figure.note;
   return text;
 }
@@ -312,13 +313,14 @@ std::optional<Ceiling> measured(const MachineFacts& facts) {
   const bool amd = facts.text("vendor") == "AMD";
   const auto add = [&](std::string_view key, MemoryLevel level, Definition definition) {
     if (const auto* f = facts.find(key))
-      ceiling.bandwidths.push_back({level, std::move(definition), *f->value, measured_text(*f)});
+      ceiling.bandwidths.push_back({level, std::move(definition), *f->value, measured_text(*f, facts.origin)});
   };
   add("dram_measured", MemoryLevel::dram, "dram");
   add("l2_measured", MemoryLevel::l2, amd ? "tcc" : "lts2xbar");
   add("l2_slice_measured", MemoryLevel::l2, "lts_t");
   if (const auto* f = facts.find("matmul_measured"))
-    ceiling.peaks.push_back({Precision{NumberType::bf16, Path::tensor}, *f->value, measured_text(*f), std::nullopt});
+    ceiling.peaks.push_back(
+        {Precision{NumberType::bf16, Path::tensor}, *f->value, measured_text(*f, facts.origin), std::nullopt});
   if (ceiling.bandwidths.empty() && ceiling.peaks.empty()) return std::nullopt;
   return ceiling;
 }
@@ -394,6 +396,8 @@ std::optional<double> sparsity_factor(std::string_view pattern) {
   if (kept == 0 || kept >= of) return std::nullopt;
   return static_cast<double>(of) / kept;
 }
+
+bool is_text_key(std::string_view key) { return kind_of(key) == Kind::text; }
 
 Figure read_figure(const RawFigure& raw, const std::string& label) {
   const auto kind = kind_of(raw.key);

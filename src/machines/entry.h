@@ -15,6 +15,9 @@ struct RawFigure {
   std::uint64_t line = 0;
 };
 
+// Whether a key's value is a text, not a figure; false for an unknown key.
+bool is_text_key(std::string_view key);
+
 // Checks key, unit and value. Throws InputError.
 Figure read_figure(const RawFigure& raw, const std::string& label);
 

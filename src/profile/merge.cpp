@@ -93,8 +93,9 @@ class Run {
   Nature nature(MetricId local) const { return metrics_[local].nature; }
   MetricId merged(MetricId local) const { return metrics_[local].merged; }
   bool has_time(const MetricSet& set) const {
-    return std::any_of(set.values().begin(), set.values().end(),
-                       [&](const auto& v) { return nature(v.first) == Nature::time; });
+    bool found = false;
+    set.for_each([&](MetricId id, double) { found = found || nature(id) == Nature::time; });
+    return found;
   }
 
  private:
@@ -208,9 +209,11 @@ class LaunchMerger {
   }
 
   static std::optional<double> value_of(const MetricSet& set, const Run& run, MetricId merged) {
-    const auto it = std::find_if(set.values().begin(), set.values().end(),
-                                 [&](const auto& v) { return run.merged(v.first) == merged; });
-    return it == set.values().end() ? std::nullopt : std::optional(it->second);
+    std::optional<double> found;
+    set.for_each([&](MetricId id, double value) {
+      if (run.merged(id) == merged) found = value;
+    });
+    return found;
   }
 
   void add_values(const MetricSet& set, std::size_t k, std::optional<std::size_t> source, double factor) {

@@ -146,6 +146,8 @@ void MetricCollector::hand_over(MetricSet& metrics) {
   }
   metrics.finish();
   hand_over_texts(metrics);
+  metrics.pack(last_values_);
+  last_values_ = metrics;
   std::fill(present_.begin(), present_.end(), 0);
   earlier_.clear();
   texts_.clear();

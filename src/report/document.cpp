@@ -16,7 +16,7 @@ std::string machine_text(const Machine& m) {
   std::string detail;
   if (!m.compute_capability.empty()) detail = "CC " + m.compute_capability;
   if (m.sm_count) detail += fmt::format("{}{} SMs", detail.empty() ? "" : ", ", *m.sm_count);
-  const auto& name = m.name.empty() ? m.chip : m.name;
+  const std::string name = !m.name.empty() ? m.name : !m.chip.empty() ? m.chip : "unnamed GPU";
   return detail.empty() ? name : fmt::format("{} ({})", name, detail);
 }
 

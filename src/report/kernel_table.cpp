@@ -81,6 +81,7 @@ struct Line {
   std::string verdict;
   double launches = 0;
   std::optional<double> time_s;
+  Bound time_bound = Bound::exact;  // lower: launches without a time are in the counts
   std::optional<double> share;
   Quantity flops;
   Quantity bytes;
@@ -101,6 +102,7 @@ Line line_of(const KernelRow& row, std::string label, std::string mark) {
   line.verdict = verdict(row);
   line.launches = work.launches;
   line.time_s = work.time.get();
+  line.time_bound = work.time.bound();
   if (work.time) line.share = row.time_share;
   line.flops = work.flops();
   line.bytes = work.level(MemoryLevel::dram).total;
@@ -188,6 +190,7 @@ class Cells {
 
   Cell quantity(const Quantity& q, std::string_view unit) const {
     if (!q) return {};
+    if (says_nothing(q)) return {{}, q.value()};
     return {fmt::format("{}{}", sign(q.bound()), number(q.value(), unit)), q.value()};
   }
 
@@ -199,6 +202,7 @@ class Cells {
   Cell intensity(const Line& line) const {
     const auto i = line.row != nullptr ? line.row->group.work.intensity() : quotient(line.flops, line.bytes);
     if (!i) return {};
+    if (says_nothing(i)) return {{}, i.value()};
     return {fmt::format("{}{}", sign(i.bound()), base_ ? numbers::base(i.value(), "") : numbers::ratio(i.value())),
             i.value()};
   }
@@ -223,13 +227,16 @@ class Cells {
   }
 
  private:
+  // "0 or more": nothing that was counted ran, and the rest is not known.
+  static bool says_nothing(const Quantity& q) { return q.value() == 0 && q.bound() == Bound::lower; }
+
   std::string number(double value, std::string_view unit) const {
     return base_ ? numbers::base(value, unit) : si(value, unit);
   }
 
   static Quantity rate(const Quantity& amount, const Line& line) {
     if (!line.time_s) return {};
-    return quotient(amount, Quantity::of(*line.time_s, Evidence::derived));
+    return quotient(amount, Quantity::of(*line.time_s, Evidence::derived, nullptr, line.time_bound));
   }
 
   static Tone fraction_tone(const Line& line) {

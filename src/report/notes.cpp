@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <set>
@@ -306,8 +307,9 @@ Paragraph look_sentence(const Report& report) {
     locked |= row.time_basis == TimeBasis::profiled_locked;
   }
   if (looks == 0)
-    return {"None of the placed kernels is worth a look: what each could gain is under " +
-            numbers::percent(report.thresholds.look_share) + " of the time, or they are done."};
+    return {fmt::format(
+        "None of the placed kernels is worth a look: what each could gain is under {:g}% of the time, or they are done.",
+        100 * report.thresholds.look_share)};
   return {fmt::format("← LOOK: {} could do the same work in {} less{} ({} of all).", counted(looks, "row"),
                       si(gain, "s"), locked ? " profiled time" : " time", numbers::share(gain / report.total.time_s))};
 }
@@ -393,7 +395,8 @@ Bullets reading_notes(const Report& report, const Unplaced& unplaced) {
 }
 
 std::vector<Block> warnings(const Report& report) {
-  constexpr std::size_t kMostMessages = 2;  // per code
+  // Per code. What contradicts itself in a typed table is named row by row.
+  const auto most = [](std::string_view code) { return code == "contradiction" ? SIZE_MAX : std::size_t{2}; };
   std::vector<std::string> codes;
   std::map<std::string, std::vector<std::string>> distinct;
   std::map<std::pair<std::string, std::string>, std::size_t> counts;
@@ -405,13 +408,13 @@ std::vector<Block> warnings(const Report& report) {
   Bullets list;
   for (const auto& code : codes) {
     const auto& messages = distinct[code];
-    for (std::size_t i = 0; i < std::min(messages.size(), kMostMessages); ++i) {
+    for (std::size_t i = 0; i < std::min(messages.size(), most(code)); ++i) {
       const auto n = counts[{code, messages[i]}];
       list.items.push_back({n > 1 ? fmt::format("{} (×{})", messages[i], n) : messages[i], Tone::warn});
     }
-    if (messages.size() > kMostMessages)
+    if (messages.size() > most(code))
       list.items.push_back(
-          {fmt::format("and {} ({})", counted(messages.size() - kMostMessages, "more message"), code), Tone::warn});
+          {fmt::format("and {} ({})", counted(messages.size() - most(code), "more message"), code), Tone::warn});
   }
   if (list.items.empty()) return {};
   return {Heading{"Warnings"}, list};

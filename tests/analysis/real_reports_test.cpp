@@ -41,7 +41,10 @@ TEST(RealReports, InferenceKernelsAreNeverPlacedByTheirFp32Count) {
       const auto& row = report.rows.at(0);
       const auto& p = row.group.placement;
       EXPECT_THAT(row.group.work.coverage.reason, HasSubstr("tensor operations not counted")) << kernel << page;
-      EXPECT_EQ(row.group.work.flops().bound(), Bound::lower) << kernel << page;
+      // The chart's page alone has rates and no time: then there is no count at all.
+      if (row.group.work.flops()) {
+        EXPECT_EQ(row.group.work.flops().bound(), Bound::lower) << kernel << page;
+      }
       EXPECT_NE(p.position, Position::compute_optimal);
       EXPECT_NE(p.position, Position::compute_suboptimal);
       if (p.placed()) {

@@ -89,6 +89,42 @@ TEST(MetricSet, LastOneWinsAndNanHides) {
   EXPECT_EQ(set.size(), 2U);
 }
 
+TEST(MetricSet, PackingChangesNothingButTheStorage) {
+  const auto make = [](double first, double last) {
+    MetricSet set;
+    set.set(0, first);
+    for (MetricId id = 1; id < 40; ++id) set.set(id, 100.0 + id);
+    set.set(40, last);
+    set.finish();
+    return set;
+  };
+  MetricSet before;
+  for (int round = 0; round < 4; ++round) {
+    const auto plain = make(round, -round);
+    auto packed = plain;
+    packed.pack(before);
+    EXPECT_EQ(packed.values(), plain.values());
+    EXPECT_EQ(packed.size(), plain.size());
+    EXPECT_EQ(packed.get(0), round);
+    EXPECT_EQ(packed.get(7), 107);
+    EXPECT_EQ(packed.get(40), -round);
+    EXPECT_FALSE(packed.get(41));
+    auto changed = packed;
+    changed.set(7, 1);
+    changed.finish();
+    EXPECT_EQ(changed.get(7), 1);
+    EXPECT_EQ(changed.get(8), 108);
+    EXPECT_EQ(packed.get(7), 107);  // what is shared stays as it is
+    before = packed;
+  }
+  // Another set of metrics shares nothing it should not.
+  MetricSet other;
+  other.set(7, 5);
+  other.finish();
+  other.pack(before);
+  EXPECT_EQ(other.values(), (MetricSet::Values{{7, 5.0}}));
+}
+
 TEST(StringPool, GivesOneCopy) {
   StringPool pool;
   const auto a = pool.intern("kernel");

@@ -1,0 +1,83 @@
+// A chart laid out on a surface: what SVG and the terminal draw. Items come in drawing order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "chart/geometry.h"
+#include "roofline/chart.h"
+
+namespace roofline::chart {
+
+// What a line, a box or a text is, and so how it looks.
+enum class Ink : std::uint8_t {
+  frame,
+  grid,
+  fine_grid,
+  roof,
+  cache_roof,
+  datasheet_roof,
+  other_roof,
+  ridge,
+  gain,
+  link,
+  change,
+  leader,
+  title,
+  subtitle,
+  tick,
+  axis_title,
+  roof_text,
+  label,
+  number,
+  key,
+  list,
+  list_faint,
+  note,
+};
+
+enum class Anchor : std::uint8_t { start, middle, end };
+
+struct Line {
+  std::vector<Point> points;
+  Ink ink = Ink::frame;
+  bool arrow = false;  // a head at the last point
+};
+
+struct Rectangle {
+  Box box;
+  Ink ink = Ink::frame;
+};
+
+struct Marker {
+  Point at;
+  double radius = 0;  // of the circle with the marker's area
+  Position position = Position::unplaced;
+  Toward toward = Toward::nowhere;  // drawn open, with an arrow, unless nowhere
+  std::size_t point = kNone;        // index into Chart::points
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+};
+
+struct Text {
+  Point at;  // y: the middle of the line
+  std::string text;
+  Ink ink = Ink::label;
+  Anchor anchor = Anchor::start;
+  Box box;                // what it covers
+  bool upright = false;   // turned by a quarter, reading upwards
+  std::size_t point = Marker::kNone;
+};
+
+using Item = std::variant<Rectangle, Line, Marker, Text>;
+
+struct Scene {
+  double width = 0, height = 0;
+  Box plot;   // of intensity and rate
+  Box strip;  // of kernels without FLOPs; empty for none
+  std::vector<Item> items;
+};
+
+}  // namespace roofline::chart

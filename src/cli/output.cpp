@@ -1,0 +1,113 @@
+#include "cli/output.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "cli/terminal.h"
+#include "roofline/error.h"
+
+namespace roofline::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json value_of(const Cell& cell, const Column& column) {
+  if (cell.number) return std::isfinite(*cell.number) ? Json(*cell.number) : Json(nullptr);
+  if (column.align == Align::left && !cell.text.empty()) return cell.text;
+  return nullptr;
+}
+
+Json json_of(const Table& table) {
+  Json columns = Json::array();
+  for (const auto& column : table.columns) columns.push_back(column.key);
+  Json rows = Json::array();
+  for (const auto& cells : table.rows) {
+    Json row = Json::array();
+    for (std::size_t i = 0; i < table.columns.size(); ++i)
+      row.push_back(i < cells.size() ? value_of(cells[i], table.columns[i]) : Json(nullptr));
+    rows.push_back(std::move(row));
+  }
+  return {{"title", table.title}, {"columns", std::move(columns)}, {"rows", std::move(rows)}};
+}
+
+}  // namespace
+
+std::string tables_json(const Document& document) {
+  Json notes = Json::array();
+  Json tables = Json::array();
+  for (const auto& block : document.blocks) {
+    if (const auto* table = std::get_if<Table>(&block)) tables.push_back(json_of(*table));
+    if (const auto* paragraph = std::get_if<Paragraph>(&block)) notes.push_back(paragraph->text);
+    if (const auto* bullets = std::get_if<Bullets>(&block))
+      for (const auto& item : bullets->items) notes.push_back(item.text);
+  }
+  const Json out = {{"schema", "roofline/tables/1"},
+                    {"title", document.title},
+                    {"notes", std::move(notes)},
+                    {"tables", std::move(tables)}};
+  return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+void Output::setup(CLI::App& command) {
+  static const std::map<std::string, Format> kFormats = {{"table", Format::table},
+                                                         {"markdown", Format::markdown},
+                                                         {"md", Format::markdown},
+                                                         {"csv", Format::csv},
+                                                         {"json", Format::json}};
+  auto* group = command.add_option_group("Output");
+  group->add_option("--format", format_, "table, markdown, csv or json")
+      ->transform(CLI::CheckedTransformer(kFormats, CLI::ignore_case));
+  group->add_flag("--json", json_, "Same as --format json");
+  group->add_option("-o,--output", output_, "Write to a file; its extension picks the format (.md .csv .json .txt)");
+  group->add_option("--width", width_, "Columns of the table (0: the terminal's)");
+}
+
+Output::Format Output::format() const {
+  if (json_) return Format::json;
+  if (format_ != Format::automatic) return format_;
+  if (output_.empty()) return Format::table;
+  const auto extension = std::filesystem::path(output_).extension().string();
+  if (extension == ".md" || extension == ".markdown") return Format::markdown;
+  if (extension == ".csv") return Format::csv;
+  if (extension == ".json") return Format::json;
+  if (extension == ".txt") return Format::table;
+  throw UsageError(fmt::format("cannot tell the format of '{}' by its extension; add --format", output_));
+}
+
+void Output::print(const Document& document, const std::function<std::string()>& json) const {
+  switch (format()) {
+    case Format::json:
+      return write(json ? json() : tables_json(document));
+    case Format::markdown:
+      return write(to_markdown(document));
+    case Format::csv:
+      return write(to_csv(document));
+    case Format::automatic:
+    case Format::table:
+      break;
+  }
+  auto style = detect_style(width_);
+  if (!output_.empty()) style.color = false;
+  write(to_terminal(document, style));
+}
+
+void Output::write(std::string text) const {
+  if (!text.ends_with('\n')) text += '\n';
+  if (output_.empty()) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    if (std::fflush(stdout) != 0) throw std::runtime_error("cannot write to standard output");
+    return;
+  }
+  std::ofstream file(output_, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) throw std::runtime_error(fmt::format("cannot write '{}'", output_));
+}
+
+}  // namespace roofline::cli
