@@ -51,7 +51,8 @@ function(roofline_library)
   target_include_directories(roofline PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(roofline PUBLIC cxx_std_20)
-  target_link_libraries(roofline PRIVATE fmt::fmt ZLIB::ZLIB PkgConfig::ZSTD PkgConfig::RE2 Threads::Threads)
+  target_link_libraries(roofline PRIVATE fmt::fmt ZLIB::ZLIB PkgConfig::ZSTD PkgConfig::RE2 PkgConfig::RSVG PkgConfig::CAIRO
+                                         Threads::Threads)
 
   include(CMakePackageConfigHelpers)
   install(TARGETS roofline EXPORT roofline-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -71,5 +71,8 @@ class Quantity {
 Evidence weakest(Evidence a, Evidence b);
 // Bound of a sum of non-negative parts.
 Bound combine(Bound a, Bound b);
+// a / b of non-negative values, with the side of the truth it lies on. Absent without either, for b <= 0, and where the
+// bounds leave no side certain (two lower bounds).
+Quantity quotient(const Quantity& a, const Quantity& b);
 
 }  // namespace roofline

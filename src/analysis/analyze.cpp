@@ -10,6 +10,7 @@
 
 #include "analysis/device_machines.h"
 #include "analysis/row_builder.h"
+#include "roofline/diagnosis.h"
 #include "roofline/error.h"
 
 namespace roofline {
@@ -81,13 +82,21 @@ class WarningCounts {
   }
   void append_to(std::vector<ReportWarning>& out) const {
     for (const auto& [w, n] : items_)
-      out.push_back({w.code, n == 1 ? w.message : fmt::format("{} (and {} more launches like it)", w.message, n - 1),
-                     std::nullopt});
+      out.push_back(
+          {w.code,
+           n == 1 ? w.message : fmt::format("{} (and {} more launch{} like it)", w.message, n - 1, n == 2 ? "" : "es"),
+           std::nullopt});
   }
 
  private:
   std::vector<std::pair<CountingWarning, std::size_t>> items_;
 };
+
+// A merged profile takes its times from the run that did not count instructions, or says itself that it could not.
+bool accounts_for_times(const Profile& profile) {
+  return std::any_of(profile.warnings.begin(), profile.warnings.end(),
+                     [](const ReadWarning& w) { return w.code.starts_with("merge-slow"); });
+}
 
 // Row of each launch, by (input, ordinal).
 using LaunchRows = std::map<std::pair<std::size_t, std::uint64_t>, std::size_t>;
@@ -145,13 +154,16 @@ Report analyze(std::span<const Profile> profiles, const AnalysisOptions& options
   DeviceMachines devices(profiles, options.machine);
   std::vector<double> longest(devices.machines().size(), -1);
   WarningCounts counting_warnings;
+  std::vector<bool> timed;
+  for (const auto& profile : profiles) timed.push_back(accounts_for_times(profile));
   for (const auto& launches : group_launches(profiles, options)) {
     const auto device = launches.launches.front()->device;
     auto built = build_row(launches, profiles[launches.profile], devices.catalogue(launches.profile, device), options);
     built.row.id = report.rows.size();
     built.row.machine = devices.index(launches.profile, device);
     keep_longest(devices.machines(), longest, built);
-    for (const auto& w : built.warnings) counting_warnings.add(w);
+    for (const auto& w : built.warnings)
+      if (w.code != "time-of-counting-run" || !timed[launches.profile]) counting_warnings.add(w);
     report.rows.push_back(std::move(built.row));
   }
   report.machines = std::move(devices.machines());
@@ -159,6 +171,7 @@ Report analyze(std::span<const Profile> profiles, const AnalysisOptions& options
   add_profile_warnings(profiles, report);
   counting_warnings.append_to(report.warnings);
   sum_up(report);
+  report.findings = report_pitfalls(report, profiles);
   return report;
 }
 

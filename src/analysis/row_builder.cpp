@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "roofline/diagnosis.h"
 #include "roofline/machines.h"
 #include "roofline/names.h"
 
@@ -45,6 +46,7 @@ Roofs choose_roofs(const Launch& launch, const Work& work, const DeviceInfo& dev
 }
 
 struct Placed {
+  std::vector<const Launch*> launches;
   std::vector<Work> works;
   std::vector<Placement> used;
   std::vector<Placement> datasheet;  // empty when the machine has no datasheet
@@ -71,7 +73,19 @@ void place_launch(const Launch& launch, const DeviceInfo& device, const Machine*
     out.longest_s = time;
     out.longest_ceiling = std::move(roofs.used);
   }
+  placed.launches.push_back(&launch);
   placed.works.push_back(std::move(counted.work));
+}
+
+// Findings are about the launch with the most time: it has most to say and most to gain.
+void diagnose_longest(const Placed& placed, const DeviceInfo& device, const Thresholds& thresholds, KernelRow& row) {
+  if (placed.works.empty()) return;
+  std::size_t longest = 0;
+  for (std::size_t i = 1; i < placed.works.size(); ++i)
+    if (placed.works[i].time.value_or(0) > placed.works[longest].time.value_or(0)) longest = i;
+  const auto& launch = *placed.launches[longest];
+  row.diagnosed_launch = launch.ordinal;
+  diagnose_row({launch, device, placed.works[longest], placed.used[longest], thresholds}, row.group, row.findings);
 }
 
 void describe(const RowLaunches& launches, const Profile& profile, KernelRow& row) {
@@ -120,6 +134,7 @@ BuiltRow build_row(const RowLaunches& launches, const Profile& profile, const Ma
   for (const auto* launch : launches.launches)
     if (!launch->failed) place_launch(*launch, device, catalogue, options, placed, out);
   out.row.group = aggregate(pairs(placed.works, placed.used), options.thresholds);
+  diagnose_longest(placed, device, options.thresholds, out.row);
   if (!placed.datasheet.empty() && placed.datasheet.size() == placed.works.size())
     out.row.datasheet = aggregate(pairs(placed.works, placed.datasheet), options.thresholds).placement;
   if (placed.works.empty())

@@ -44,6 +44,14 @@ class ModelCommand : public Command {
     auto* views = command_->add_option_group("Views");
     views->add_option("--sort", sort_, "order, time, gain, fraction, flops, bytes, intensity or name")
         ->transform(CLI::CheckedTransformer(kSortKeys, CLI::ignore_case));
+    auto* sweep = views->add_option("--sweep", sweeps_,
+                                    "AXIS=VALUE,...: a table over batch, context, query-length, tp, ep, dtype, kv-dtype "
+                                    "or machine; several sweeps multiply");
+    auto* compare = views->add_option("--compare", compare_, "AXIS=VALUE: what this change brings, per operator");
+    auto* throughput = views->add_option("--tokens-per-s", tokens_per_s_, "Measured throughput, set beside the model")
+                           ->check(CLI::PositiveNumber);
+    sweep->excludes(compare)->excludes(throughput);
+    compare->excludes(throughput);
     output_.setup(*command_);
   }
 
@@ -54,17 +62,54 @@ class ModelCommand : public Command {
       output_.print(preset_list());
       return kOk;
     }
+    if (!sweeps_.empty()) return run_sweep();
+    if (!compare_.empty()) return run_comparison();
     const auto forecast = options_.forecast();
+    if (tokens_per_s_) {
+      auto document = model::forecast_document(forecast, sort_);
+      document.blocks.emplace_back(model::throughput_notes(forecast, *tokens_per_s_));
+      output_.print(document);
+      return model::measured_throughput(forecast, *tokens_per_s_).fraction > 1 ? kCheckFailed : kOk;
+    }
     output_.print(model::forecast_document(forecast, sort_),
                   [&] { return to_json(model::forecast_report(forecast)); });
     return kOk;
   }
 
  private:
+  int run_sweep() {
+    std::vector<model::Axis> axes;
+    for (const auto& text : sweeps_) axes.push_back(model::parse_axis(text));
+    for (const auto& axis : axes) options_.set_if_absent(axis);
+    const auto input = options_.sweep_input();
+    output_.print(model::sweep_document(input, model::run_sweep(input, axes)));
+    return kOk;
+  }
+
+  int run_comparison() {
+    const auto base = options_.sweep_input();
+    auto changed = base;
+    for (const auto& text : compare_) {
+      const auto axis = model::parse_axis(text);
+      if (axis.values.size() != 1)
+        throw UsageError(fmt::format("--compare {}: expected one value; --sweep takes several", text));
+      changed = model::with_axis(changed, axis);
+    }
+    const auto forecast = [](const model::SweepInput& i) {
+      return model::make_forecast(i.config, i.options, i.machine, i.calibration, i.thresholds);
+    };
+    output_.print(
+        model::comparison_document(forecast(base), forecast(changed), fmt::format("{}", fmt::join(compare_, ", "))));
+    return kOk;
+  }
+
   CLI::App* command_ = nullptr;
   ModelOptions options_;
   Output output_;
   bool list_ = false;
+  std::vector<std::string> sweeps_;
+  std::vector<std::string> compare_;
+  std::optional<double> tokens_per_s_;
   SortKey sort_ = SortKey::order;
 };
 

@@ -81,6 +81,13 @@ std::optional<model::Calibration> ModelOptions::calibration() const {
   return model::parse_calibration(read_file(constants_), model::find_machine(machine).id, constants_);
 }
 
+void ModelOptions::set_if_absent(const model::Axis& axis) {
+  const auto& first = axis.values.front();
+  if (axis.kind == model::AxisKind::batch && batch_ == 0) batch_ = std::stoll(first);
+  if (axis.kind == model::AxisKind::context && context_ == 0) context_ = std::stoll(first);
+  if (axis.kind == model::AxisKind::machine && machine.empty()) machine = first;
+}
+
 model::SweepInput ModelOptions::sweep_input() const {
   if (model.empty()) throw UsageError("no model: name a preset (roofline model --list-presets) or a config.json");
   if (machine.empty()) throw UsageError("--machine is missing: on which GPU? (h100, h200, b200, a100 ...)");

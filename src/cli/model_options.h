@@ -11,8 +11,7 @@ namespace roofline::cli {
 
 class ModelOptions {
  public:
-  // Adds --machine, --batch, --context and the rest to `command`. `sizes_required`: without --batch and --context
-  // sweep_input() throws.
+  // Adds --machine, --batch, --context and the rest to `command`.
   void setup(CLI::App& command);
 
   std::string model;    // preset name or path
@@ -21,6 +20,8 @@ class ModelOptions {
   // Loads the configuration. Throws InputError for a bad file and UsageError for options that do not fit.
   model::SweepInput sweep_input() const;
   model::Forecast forecast() const;
+  // What a sweep sets need not be given: takes batch, context or machine from the axis' first value.
+  void set_if_absent(const model::Axis& axis);
 
  private:
   model::StepOptions step_options() const;

@@ -8,6 +8,7 @@
 #include <iostream>
 #include <map>
 
+#include "cli/choices.h"
 #include "cli/terminal.h"
 #include "roofline/analysis.h"
 #include "roofline/document.h"
@@ -68,7 +69,8 @@ class ReportCommand : public Command {
     auto* group = command_->add_option_group("Reading");
     group->add_flag("--partial", reading_.partial, "Report what stands before a fault in a damaged file (exit code 3)");
     group->add_option("--locale", reading_.locale, "Decimal separator of text exports: auto, point or comma")
-        ->transform(CLI::CheckedTransformer(kLocales, CLI::ignore_case));
+        ->transform(one_of(kLocales))
+        ->type_name("LOCALE");
     group->add_flag("--merge", merge_,
                     "Join runs of one program, launch by launch (bytes in one, FLOPs in another); --merge=by-shape "
                     "joins medians per kernel and shape");
@@ -76,11 +78,12 @@ class ReportCommand : public Command {
 
   void add_analysis_options() {
     auto* group = command_->add_option_group("Roofs");
-    group->add_option("--machine", analysis_.machine, "Catalogue machine, where the file does not name one");
+    group->add_option("--machine", analysis_.machine, "Catalogue machine, instead of the one that the file names");
     group
         ->add_option("--ceiling", analysis_.ceiling,
                      "auto (at the clock of the run where the file has it, else datasheet), datasheet or at-clock")
-        ->transform(CLI::CheckedTransformer(kCeilings, CLI::ignore_case));
+        ->transform(one_of(kCeilings))
+        ->type_name("KIND");
     group->add_option("-k,--kernel,--filter", analysis_.filter, "Only kernels whose full name matches this expression");
     group->add_option("--optimal", analysis_.thresholds.optimal, "Fraction of the roof from which a kernel is done")
         ->check(CLI::Range(0.0, 1.0));
@@ -91,11 +94,13 @@ class ReportCommand : public Command {
   void add_output_options() {
     auto* group = command_->add_option_group("Output");
     group->add_option("--format", format_, "table, markdown, csv or json")
-        ->transform(CLI::CheckedTransformer(kFormats, CLI::ignore_case));
+        ->transform(one_of(kFormats))
+        ->type_name("FORMAT");
     group->add_flag("--json", json_, "Same as --format json");
     group->add_option("-o,--output", output_, "Write to a file; its extension picks the format (.md .csv .json .txt)");
     group->add_option("--sort", table_.sort, "time, gain, fraction, flops, bytes, intensity, name or order")
-        ->transform(CLI::CheckedTransformer(kSortKeys, CLI::ignore_case));
+        ->transform(one_of(kSortKeys))
+        ->type_name("KEY");
     group->add_option("--top", table_.top, "Only the first N rows (0: all)");
     group->add_flag("--per-launch", analysis_.per_launch, "One row per launch instead of one per kernel and shape");
     group->add_option("--units", units_, "si (prefixes) or base (plain SI numbers)")
@@ -113,7 +118,8 @@ class ReportCommand : public Command {
     analysis_.thresholds.launch_floor_s = launch_floor_us_ * 1e-6;
     table_.base_units = units_ == "base";
     table_.per_launch = analysis_.per_launch;
-    if (!merge_.empty()) static_cast<void>(merge_mode());
+    if (!merge_.empty() && merge_mode() == MergeMode::launch_by_launch && files_.size() < 2)
+      throw UsageError("--merge joins two or more files; only one is named");
     if (json_) return Format::json;
     if (format_ != Format::automatic) return format_;
     return output_.empty() ? Format::table : format_of(output_);

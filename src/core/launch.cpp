@@ -97,7 +97,7 @@ void MetricSet::pack(const MetricSet& like) {
     packed_.push_back(value);
   }
   ids_ = like.ids_ && *like.ids_ == ids ? like.ids_ : std::make_shared<const std::vector<MetricId>>(std::move(ids));
-  values_ = {};
+  Values().swap(values_);  // gives the memory back
 }
 
 void MetricSet::unpack() {

@@ -113,7 +113,6 @@ void add_dram(Facts& facts, Placement& out) {
     use.peak = 0;
     facts.dram_is_percent = true;
   } else {
-    if (traffic.total) out.notes.push_back("no DRAM bandwidth known for this machine");
     return;
   }
   use.fraction = use.time_s / facts.time;
@@ -160,9 +159,9 @@ void add_caches(const Facts& facts, Placement& out) {
 // Why neither DRAM nor a link could be put under a roof.
 std::string why_without_roof(const Facts& facts) {
   const auto& dram = facts.work.level(MemoryLevel::dram);
-  if (dram.total) return "DRAM bytes are known, the machine's bandwidth is not: name it with --machine";
-  if (dram.direct_fraction) return "only a percentage of the peak at the clock of the run is known, no DRAM bytes";
-  if (facts.work.link.bus_bytes) return "link bytes are known, the machine's link bandwidth is not";
+  if (dram.total) return "no DRAM bandwidth known: use --machine";
+  if (dram.direct_fraction) return "no DRAM bytes, only a percentage at the clock of the run";
+  if (facts.work.link.bus_bytes) return "no link bandwidth known: use --machine";
   return "no DRAM traffic known";
 }
 
@@ -207,7 +206,8 @@ std::string latency_evidence(const Facts& facts) {
   const auto& a = facts.work.activity;
   const auto& limits = facts.limits;
   if (a.grid_blocks && a.sm_count && a.grid_blocks.value() < a.sm_count.value())
-    return fmt::format("{:.0f} blocks on {:.0f} SMs", a.grid_blocks.value(), a.sm_count.value());
+    return fmt::format("{:.0f} block{} on {:.0f} SMs", a.grid_blocks.value(), a.grid_blocks.value() == 1 ? "" : "s",
+                       a.sm_count.value());
   if (a.waves && a.waves.value() < limits.full_wave) return fmt::format("{:.2f} waves", a.waves.value());
   if (facts.upper() * facts.time < limits.launch_bound * facts.floor())
     return fmt::format("roof time under {:.0f} launch floors", limits.launch_bound);
@@ -395,6 +395,8 @@ Placement place(const Work& work, const Ceiling& ceiling, const PipeGroups& grou
     p.reason = why_without_roof(facts);
     return p;
   }
+  if (!facts.has_dram && work.level(MemoryLevel::dram).total)
+    p.notes.emplace_back("no DRAM bandwidth known for this machine");
   const auto* binding = largest(p, true);
   p.binding = binding->name;
   p.regime = binding->regime;

@@ -71,4 +71,16 @@ Bound combine(Bound a, Bound b) {
   return Bound::lower;  // lower + upper: neither side is certain; lower is the claim that proves less
 }
 
+Quantity quotient(const Quantity& a, const Quantity& b) {
+  if (!a || !b || b.value() <= 0) return {};
+  auto bound = a.bound();
+  if (b.bound() != Bound::exact) {
+    const auto inverse = b.bound() == Bound::lower ? Bound::upper : Bound::lower;
+    if (bound != Bound::exact && bound != inverse) return {};
+    bound = inverse;
+  }
+  return Quantity::of(a.value() / b.value(), weakest(Evidence::derived, weakest(a.evidence(), b.evidence())), nullptr,
+                      bound);
+}
+
 }  // namespace roofline

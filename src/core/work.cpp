@@ -42,9 +42,8 @@ Quantity Work::intensity(MemoryLevel l) const {
   if (!operations_total) return operations_total;
   if (!bytes) return bytes;
   if (bytes.value() <= 0) return Quantity::absent("no traffic at this level");
-  return Quantity::of(operations_total.value() / bytes.value(),
-                      weakest(Evidence::derived, weakest(operations_total.evidence(), bytes.evidence())), nullptr,
-                      operations_total.bound());
+  const auto intensity = quotient(operations_total, bytes);
+  return intensity ? intensity : Quantity::absent("neither the operations nor the bytes are complete");
 }
 
 }  // namespace roofline

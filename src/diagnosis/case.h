@@ -17,21 +17,21 @@ inline constexpr std::size_t kMostMetrics = 48;
 // What a rule reports when it fires. Texts are made only then.
 struct Hit {
   std::string why;
-  std::optional<double> share;          // of the launch's time that the remedy could save, 0..1
-  std::vector<FindingEvidence> extra;   // figures that are no profiler metric
-  std::optional<std::size_t> only;      // show this metric alone as evidence; else every declared one that is present
-  std::string_view action = {};         // instead of the rule's own, where the case decides it
+  std::optional<double> share;         // of the launch's time that the remedy could save, 0..1
+  std::vector<FindingEvidence> extra;  // figures that are no profiler metric
+  std::optional<std::size_t> only;     // show this metric alone as evidence; else every declared one that is present
+  std::string_view action = {};        // instead of the rule's own, where the case decides it
 };
 
 // Facts that many rules ask for, worked out once per launch.
 struct Facts {
-  std::optional<double> busiest;      // largest of the throughput fractions, 0..1
-  std::optional<double> issue;        // issue slots used per active cycle, 0..1
-  std::optional<double> l1_hits;      // 0..1
-  std::optional<double> l2_hits;      // 0..1
+  std::optional<double> busiest;        // largest of the throughput fractions, 0..1
+  std::optional<double> issue;          // issue slots used per active cycle, 0..1
+  std::optional<double> l1_hits;        // 0..1
+  std::optional<double> l2_hits;        // 0..1
   std::optional<double> blocks_per_sm;  // the smallest occupancy limit
-  bool tensor_or_tma = false;         // matrix or bulk-copy units did work
-  bool optimal = false;               // nothing to gain from the same work
+  bool tensor_or_tma = false;           // matrix or bulk-copy units did work
+  bool optimal = false;                 // nothing to gain from the same work
   double launches = 1;
 };
 
@@ -59,9 +59,7 @@ class Case {
   // Share of time that no unit covers: what hiding latency better can give back at most.
   double idle() const { return 1 - facts_.busiest.value_or(0); }
   // Few fat warps by design: matrix or bulk-copy work with one block per SM.
-  bool warp_specialised() const {
-    return facts_.tensor_or_tma && facts_.blocks_per_sm && *facts_.blocks_per_sm <= 1;
-  }
+  bool warp_specialised() const { return facts_.tensor_or_tma && facts_.blocks_per_sm && *facts_.blocks_per_sm <= 1; }
   double compute_fraction() const;  // of the counted operations; 0 when none
   double dram_fraction() const;
 

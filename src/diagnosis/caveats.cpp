@@ -30,8 +30,8 @@ bool launch_bound(const Case& c, Hit& hit) {
     amount = fmt::format("{:.3g} MB take ", dram.value() / c.facts().launches * 1e-6);
   else
     amount = "its work takes ";
-  hit.why = fmt::format("{}{} at the roof, a launch costs at least {}: {} < {:.0f} x {}; it took {}", amount, micro(roof),
-                        micro(floor), micro(roof), c.threshold(), micro(floor), micro(*time));
+  hit.why = fmt::format("{}{} at the roof, a launch costs at least {}: {} < {:.0f} x {}; it took {}", amount,
+                        micro(roof), micro(floor), micro(roof), c.threshold(), micro(floor), micro(*time));
   hit.extra = {{"roof time", roof, "s"}, {"launch floor", floor, "s"}, {"time", *time, "s"}};
   return true;
 }
@@ -49,10 +49,9 @@ bool cache_resident(const Case& c, Hit& hit) {
   return true;
 }
 
-constexpr std::array<Names, 4> kTmaMetrics = {"smsp__inst_executed_op_tma_ld.sum",
-                                              "smsp__sass_inst_executed_op_tma_ld.sum",
-                                              "sm__inst_executed_pipe_tma.sum",
-                                              "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum"};
+constexpr std::array<Names, 4> kTmaMetrics = {
+    "smsp__inst_executed_op_tma_ld.sum", "smsp__sass_inst_executed_op_tma_ld.sum", "sm__inst_executed_pipe_tma.sum",
+    "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum"};
 
 bool tma_bytes(const Case& c, Hit& hit) {
   if (std::max({c.or_zero(0), c.or_zero(1), c.or_zero(2)}) <= c.threshold()) return false;
@@ -71,9 +70,10 @@ bool short_kernel(const Case& c, Hit& hit) {
 bool over_the_roof(const Case& c, Hit& hit) {
   const auto& p = c.placement();
   if (!p.fraction || *p.fraction <= c.threshold()) return false;
-  hit.why = fmt::format("{:.0f} % of the roof: no kernel is faster than its roof; time, clock or peak is not what it "
-                        "seems",
-                        100 * *p.fraction);
+  hit.why = fmt::format(
+      "{:.0f} % of the roof: no kernel is faster than its roof; time, clock or peak is not what it "
+      "seems",
+      100 * *p.fraction);
   return true;
 }
 
@@ -97,10 +97,17 @@ bool no_reuse(const Case& c, Hit& hit) {
 }
 
 constexpr std::array<Rule, 7> kRules = {{
-    {{"launch-bound", "cause", "Too little work for a launch", {}, "time, roof time, launch floor", 3.0,
+    {{"launch-bound",
+      "cause",
+      "Too little work for a launch",
+      {},
+      "time, roof time, launch floor",
+      3.0,
       "roof time < 3 x launch floor (2.2 µs unless set), time <= 10 x launch floor",
-      "published times of small decode kernels in CUDA graphs", "Fuse it with a neighbour, or batch more work per launch.",
-      "Fuse it into the kernel before or after; compare the time of the pair.", GainList::less_work},
+      "published times of small decode kernels in CUDA graphs",
+      "Fuse it with a neighbour, or batch more work per launch.",
+      "Fuse it into the kernel before or after; compare the time of the pair.",
+      GainList::less_work},
      launch_bound,
      true},
     {{"no-reuse", "advice", "Hardly any reuse", kReuseMetrics, "compute and DRAM fractions", 1.2,
@@ -109,32 +116,69 @@ constexpr std::array<Rule, 7> kRules = {{
       "Compare the bytes of L1, L2 and DRAM for a larger tile.", GainList::none},
      no_reuse,
      false},
-    {{"cache-resident", "advice", "The data lives in L2", {}, "DRAM and L2 bytes", 0.25,
-      "DRAM bytes < 25 % of L2 bytes, in the memory regime", "hierarchical roofline practice",
+    {{"cache-resident",
+      "advice",
+      "The data lives in L2",
+      {},
+      "DRAM and L2 bytes",
+      0.25,
+      "DRAM bytes < 25 % of L2 bytes, in the memory regime",
+      "hierarchical roofline practice",
       "Judge it by L2, not by DRAM; its bytes become DRAM's once the data outgrows the cache.",
-      "Run a problem twice the size of L2 and compare.", GainList::none},
+      "Run a problem twice the size of L2 and compare.",
+      GainList::none},
      cache_resident,
      true},
-    {{"tma-l1-bytes", "pitfall", "Bulk copies are missing from L1", kTmaMetrics, {}, 0.0,
-      "bulk-copy instructions > 0", "counters of L1 on compute capability 9.0 and up",
+    {{"tma-l1-bytes",
+      "pitfall",
+      "Bulk copies are missing from L1",
+      kTmaMetrics,
+      {},
+      0.0,
+      "bulk-copy instructions > 0",
+      "counters of L1 on compute capability 9.0 and up",
       "Read the L1 level as a lower bound; use L2 or the SM-to-L2 bytes instead.",
-      "Collect l1tex__m_xbar2l1tex_read_bytes.sum.", GainList::none},
+      "Collect l1tex__m_xbar2l1tex_read_bytes.sum.",
+      GainList::none},
      tma_bytes,
      true},
-    {{"short-kernel", "pitfall", "Too short to time well", {}, "time", 5e-6, "time per launch < 5 µs",
-      "profilers' resolution and replay; guide", "Trust the order of magnitude only.",
-      "Time many launches in a row with a timeline, or profile a larger problem.", GainList::none},
+    {{"short-kernel",
+      "pitfall",
+      "Too short to time well",
+      {},
+      "time",
+      5e-6,
+      "time per launch < 5 µs",
+      "profilers' resolution and replay; guide",
+      "Trust the order of magnitude only.",
+      "Time many launches in a row with a timeline, or profile a larger problem.",
+      GainList::none},
      short_kernel,
      true},
-    {{"over-the-roof", "pitfall", "Faster than its roof", {}, "placement", 1.05, "fraction of the roof > 105 %",
+    {{"over-the-roof",
+      "pitfall",
+      "Faster than its roof",
+      {},
+      "placement",
+      1.05,
+      "fraction of the roof > 105 %",
       "physics; 5 % for rounded clocks",
       "Check that time and bytes are of the same pass, the clock, and which precision the operations are.",
-      "Compare with --ceiling datasheet, and profile again with locked clocks.", GainList::none},
+      "Compare with --ceiling datasheet, and profile again with locked clocks.",
+      GainList::none},
      over_the_roof,
      true},
-    {{"writes-unknown", "pitfall", "Writes were not counted", {}, "DRAM reads and writes", 0.0,
-      "DRAM reads known, writes not", "bytes = reads + writes", "Count the writes too: the intensity is too high.",
-      "Collect dram__bytes_write.sum.", GainList::none},
+    {{"writes-unknown",
+      "pitfall",
+      "Writes were not counted",
+      {},
+      "DRAM reads and writes",
+      0.0,
+      "DRAM reads known, writes not",
+      "bytes = reads + writes",
+      "Count the writes too: the intensity is too high.",
+      "Collect dram__bytes_write.sum.",
+      GainList::none},
      writes_unknown,
      true},
 }};

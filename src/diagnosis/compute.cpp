@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "diagnosis/case.h"
 
@@ -51,12 +52,10 @@ bool divergence(const Case& c, Hit& hit) {
 // ---------------------------------------------------------------- multiply-add
 
 // [add, mul, fma] of FP32, then of FP64
-constexpr std::array<Names, 6> kFmaMetrics = {"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum",
-                                              "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum",
-                                              "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
-                                              "smsp__sass_thread_inst_executed_op_dadd_pred_on.sum",
-                                              "smsp__sass_thread_inst_executed_op_dmul_pred_on.sum",
-                                              "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum"};
+constexpr std::array<Names, 6> kFmaMetrics = {
+    "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum",
+    "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "smsp__sass_thread_inst_executed_op_dadd_pred_on.sum",
+    "smsp__sass_thread_inst_executed_op_dmul_pred_on.sum", "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum"};
 
 // Only an addition with a multiplication can become one instruction; a sum alone has nothing to fuse.
 double fusable(const Case& c, std::size_t first) {
@@ -73,8 +72,9 @@ bool unfused(const Case& c, Hit& hit) {
   const auto fraction = fraction_of(c, is_double ? "fp64.vector" : "fp32.vector");
   if (pairs <= c.threshold() || fraction.value_or(0) < kNotNegligible) return false;
   hit.share = std::min(1.0, pairs * *fraction);
-  hit.why = fmt::format("{:.0f} % of the {} instructions are additions and multiplications that could be one instruction",
-                        200 * pairs, is_double ? "FP64" : "FP32");
+  hit.why =
+      fmt::format("{:.0f} % of the {} instructions are additions and multiplications that could be one instruction",
+                  200 * pairs, is_double ? "FP64" : "FP32");
   return true;
 }
 
@@ -102,11 +102,11 @@ bool fp64_in_fp32(const Case& c, Hit& hit) {
 
 // ---------------------------------------------------------------- tensor cores
 
+// From Volta on, but for the small Turing chips.
 bool has_tensor_cores(const Case& c) {
-  const auto& cc = c.device().compute_capability;
-  if (cc.empty() || cc.starts_with("GTX")) return false;
-  const bool sixteen_series = c.device().name.find("GTX 16") != std::string::npos;
-  return cc[0] >= '7' && cc != "7.2" && !sixteen_series ? true : cc.size() > 3;  // "10.0" and up
+  constexpr double kVolta = 7;
+  return std::atof(c.device().compute_capability.c_str()) >= kVolta &&
+         c.device().name.find("GTX 16") == std::string::npos;
 }
 
 bool tensor_unused(const Case& c, Hit& hit) {
@@ -117,9 +117,10 @@ bool tensor_unused(const Case& c, Hit& hit) {
   if (!single || *single < c.threshold() || c.dram_fraction() > *single) return false;
   const double all = c.or_zero(0) + c.or_zero(1) + c.or_zero(2);
   if (!c[2] || all <= 0 || *c[2] / all < kMostlyFma) return false;
-  hit.why = fmt::format("FP32 units are {:.0f} % busy with multiply-adds ({:.0f} % of the FP32 instructions), tensor "
-                        "cores do nothing",
-                        100 * *single, 100 * *c[2] / all);
+  hit.why = fmt::format(
+      "FP32 units are {:.0f} % busy with multiply-adds ({:.0f} % of the FP32 instructions), tensor "
+      "cores do nothing",
+      100 * *single, 100 * *c[2] / all);
   return true;
 }
 
@@ -131,9 +132,10 @@ bool legacy_tensor_path(const Case& c, Hit& hit) {
     const double at_cap = op.operations.value_or(0) / *op.path_peak;
     const auto time = c.time();
     if (!time || at_cap <= 0) continue;
-    hit.why = fmt::format("{} ran through instructions that reach {:.0f} % of the chip's peak; of what they can reach, "
-                          "{:.0f} % was used",
-                          key, 100 * *op.path_peak / use->peak, 100 * at_cap / (*time * c.facts().launches));
+    hit.why = fmt::format(
+        "{} ran through instructions that reach {:.0f} % of the chip's peak; of what they can reach, "
+        "{:.0f} % was used",
+        key, 100 * *op.path_peak / use->peak, 100 * at_cap / (*time * c.facts().launches));
     hit.share = std::max(0.0, at_cap / (*time * c.facts().launches) - use->fraction);
     hit.extra = {{"peak of the instructions used", op.path_peak, "op/s"}, {"peak of the chip", use->peak, "op/s"}};
     return true;
@@ -164,9 +166,10 @@ bool wrong_pipe(const Case& c, Hit& hit) {
   const double useful = std::max(c.compute_fraction(), c.dram_fraction());
   if (useful >= busy / 100 || c.facts().tensor_or_tma) return false;
   hit.share = std::min(1.0, busy / 100) - useful;
-  hit.why = fmt::format("the integer and logic pipe is {:.0f} % busy, the counted floating-point work fills {:.0f} % of "
-                        "its roof",
-                        busy, 100 * c.compute_fraction());
+  hit.why = fmt::format(
+      "the integer and logic pipe is {:.0f} % busy, the counted floating-point work fills {:.0f} % of "
+      "its roof",
+      busy, 100 * c.compute_fraction());
   return true;
 }
 
@@ -191,17 +194,24 @@ constexpr std::array<Rule, 7> kRules = {{
       "Compile with warnings for double promotion; count the FP64 instructions again.", GainList::same_work},
      fp64_in_fp32,
      false},
-    {{"tensor-cores-unused", "cause", "Tensor cores are unused",
-      std::span<const Names>(kFmaMetrics).first<3>(), "operations by precision, placement", 0.20,
+    {{"tensor-cores-unused", "cause", "Tensor cores are unused", std::span<const Names>(kFmaMetrics).first<3>(),
+      "operations by precision, placement", 0.20,
       "compute regime, FP32 >= 20 % of its peak, >= 80 % multiply-adds, no tensor operations", "ours",
       "Use tensor cores (TF32, BF16 or FP16 matrix operations) where the precision allows.",
       "Call the library's GEMM with TF32 or BF16 allowed and compare time and error.", GainList::none},
      tensor_unused,
      true},
-    {{"legacy-tensor-path", "cause", "Older tensor instructions", {}, "tensor operations and their own peak", 0.95,
-      "peak of the instructions used < 95 % of the chip's peak", "peaks of the counters themselves",
+    {{"legacy-tensor-path",
+      "cause",
+      "Older tensor instructions",
+      {},
+      "tensor operations and their own peak",
+      0.95,
+      "peak of the instructions used < 95 % of the chip's peak",
+      "peaks of the counters themselves",
       "Use the chip's own matrix instructions (warp-group or tcgen05 operations) through a current library.",
-      "Run the same shape with a current CUTLASS or cuBLAS kernel and compare.", GainList::same_work},
+      "Run the same shape with a current CUTLASS or cuBLAS kernel and compare.",
+      GainList::same_work},
      legacy_tensor_path,
      true},
     {{"special-functions", "cause", "Special functions fill their unit", kSpecialMetrics, "FP and DRAM fractions", 60.0,

@@ -39,14 +39,13 @@ struct FactIds {
 
 const FactIds& fact_ids() {
   const auto id = [](std::string_view name) { return MetricCatalogue::instance().require(name); };
-  static const FactIds ids = {
-      id("smsp__issue_active.avg.per_cycle_active"),
-      id("l1tex__t_sector_hit_rate.pct"),
-      id("lts__t_sector_hit_rate.pct"),
-      id("smsp__inst_executed_op_tma_ld.sum"),
-      id("smsp__sass_inst_executed_op_tma_ld.sum"),
-      {id("launch__occupancy_limit_registers"), id("launch__occupancy_limit_shared_mem"),
-       id("launch__occupancy_limit_warps"), id("launch__occupancy_limit_blocks")}};
+  static const FactIds ids = {id("smsp__issue_active.avg.per_cycle_active"),
+                              id("l1tex__t_sector_hit_rate.pct"),
+                              id("lts__t_sector_hit_rate.pct"),
+                              id("smsp__inst_executed_op_tma_ld.sum"),
+                              id("smsp__sass_inst_executed_op_tma_ld.sum"),
+                              {id("launch__occupancy_limit_registers"), id("launch__occupancy_limit_shared_mem"),
+                               id("launch__occupancy_limit_warps"), id("launch__occupancy_limit_blocks")}};
   return ids;
 }
 
@@ -66,7 +65,8 @@ Facts facts_of(const DiagnosisInput& in) {
   const auto& ids = fact_ids();
   const auto& metrics = in.launch.metrics;
   const auto& a = in.work.activity;
-  for (const auto* q : {&a.sm_throughput, &a.memory_throughput, &a.l2_throughput, &a.l1_throughput}) largest(f.busiest, *q);
+  for (const auto* q : {&a.sm_throughput, &a.memory_throughput, &a.l2_throughput, &a.l1_throughput})
+    largest(f.busiest, *q);
   if (in.placement.fraction) f.busiest = std::max(f.busiest.value_or(0), std::min(1.0, *in.placement.fraction));
   f.issue = metrics.get(ids.issue);
   if (!f.issue) f.issue = a.issue_active.get();
@@ -89,7 +89,8 @@ std::optional<double> most_gain(const DiagnosisInput& in, GainList list) {
   return in.work.time.value();
 }
 
-Finding finding_of(const Rule& rule, std::span<const MetricId> ids, const Case& c, const DiagnosisInput& in, Hit&& hit) {
+Finding finding_of(const Rule& rule, std::span<const MetricId> ids, const Case& c, const DiagnosisInput& in,
+                   Hit&& hit) {
   Finding f;
   const auto& info = rule.info;
   f.id = info.id;

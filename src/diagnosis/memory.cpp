@@ -38,8 +38,9 @@ struct Access {
   double ideal = 0;    // sectors that the bytes asked for would need
 };
 
-// The access width decides what is ideal: 4, 8 or 16 bytes per thread need 4, 8 or 16 sectors per request. Sectors times
-// bytes used is what was asked for, whatever the width. Without the bytes only more than the widest access is certain.
+// The access width decides what is ideal: 4, 8 or 16 bytes per thread need 4, 8 or 16 sectors per request. Sectors
+// times bytes used is what was asked for, whatever the width. Without the bytes only more than the widest access is
+// certain.
 std::optional<Access> access(const Case& c) {
   constexpr double kWidest = 16;
   auto sectors = c[0];
@@ -60,10 +61,11 @@ bool uncoalesced(const Case& c, Hit& hit) {
   if (!badly_coalesced(c, c.threshold())) return false;
   const auto a = *access(c);
   hit.share = (1 - a.ideal / a.sectors) * cache_fraction(c);
-  hit.why = c[1] ? fmt::format("a {} touches {:.1f} sectors where its bytes need {:.1f}: {:.0f} of each 32 bytes are used",
-                               kStores ? "store" : "load", a.sectors, a.ideal, *c[1])
-                 : fmt::format("a {} touches {:.1f} sectors; the widest access needs {:.0f}", kStores ? "store" : "load",
-                               a.sectors, a.ideal);
+  hit.why =
+      c[1] ? fmt::format("a {} touches {:.1f} sectors where its bytes need {:.1f}: {:.0f} of each 32 bytes are used",
+                         kStores ? "store" : "load", a.sectors, a.ideal, *c[1])
+           : fmt::format("a {} touches {:.1f} sectors; the widest access needs {:.0f}", kStores ? "store" : "load",
+                         a.sectors, a.ideal);
   return true;
 }
 
@@ -80,13 +82,12 @@ bool excessive_sectors(const Case& c, Hit& hit) {
   return true;
 }
 
-constexpr std::array<Names, 6> kPartialMetrics = {
-    "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio",
-    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-    "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio",
-    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-    "l1tex__t_sector_hit_rate.pct",
-    "lts__t_sector_hit_rate.pct"};
+constexpr std::array<Names, 6> kPartialMetrics = {"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio",
+                                                  "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+                                                  "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.ratio",
+                                                  "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+                                                  "l1tex__t_sector_hit_rate.pct",
+                                                  "lts__t_sector_hit_rate.pct"};
 
 // Wasted bytes cost DRAM time only as far as neither cache holds the rest of the sector for a later access.
 bool partial_sectors(const Case& c, Hit& hit) {
@@ -109,10 +110,9 @@ bool partial_sectors(const Case& c, Hit& hit) {
   return true;
 }
 
-constexpr std::array<Names, 3> kNarrowMetrics = {
-    "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio",
-    "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio",
-    "smsp__thread_inst_executed_per_inst_executed.ratio"};
+constexpr std::array<Names, 3> kNarrowMetrics = {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio",
+                                                 "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio",
+                                                 "smsp__thread_inst_executed_per_inst_executed.ratio"};
 
 bool narrow_loads(const Case& c, Hit& hit) {
   constexpr double kWarp = 32;
@@ -185,13 +185,14 @@ bool bank_conflicts(const Case& c, Hit& hit) {
   const double conflicts = std::min(1.0, *c[0] / *c[1]);
   const double instructions = kStores ? c.or_zero(2) : c.or_zero(2) + c.or_zero(3);
   const auto* shared = c.placement().resource("shared");
-  hit.share = conflicts * std::min(1.0, shared != nullptr ? shared->fraction
-                                                          : c.work().activity.l1_throughput.value_or(0));
-  hit.why = instructions > 0
-                ? fmt::format("{:.0f} % of the wavefronts of shared {} are conflicts, {:.1f} wavefronts per instruction",
-                              100 * conflicts, kStores ? "stores" : "loads", *c[1] / instructions)
-                : fmt::format("{:.0f} % of the wavefronts of shared {} are conflicts", 100 * conflicts,
-                              kStores ? "stores" : "loads");
+  hit.share =
+      conflicts * std::min(1.0, shared != nullptr ? shared->fraction : c.work().activity.l1_throughput.value_or(0));
+  hit.why =
+      instructions > 0
+          ? fmt::format("{:.0f} % of the wavefronts of shared {} are conflicts, {:.1f} wavefronts per instruction",
+                        100 * conflicts, kStores ? "stores" : "loads", *c[1] / instructions)
+          : fmt::format("{:.0f} % of the wavefronts of shared {} are conflicts", 100 * conflicts,
+                        kStores ? "stores" : "loads");
   return true;
 }
 
@@ -222,9 +223,10 @@ bool fewer_bytes(const Case& c, Hit& hit) {
   const double share = *p.gain_less_work_s / (*time * c.facts().launches);
   if (share < 0.01) return false;
   hit.share = share;
-  hit.why = fmt::format("DRAM is busy {:.0f} % of the time; at half the bytes and the present fraction of the roof the "
-                        "kernel takes {:.0f} % less",
-                        100 * c.dram_fraction(), 100 * share);
+  hit.why = fmt::format(
+      "DRAM is busy {:.0f} % of the time; at half the bytes and the present fraction of the roof the "
+      "kernel takes {:.0f} % less",
+      100 * c.dram_fraction(), 100 * share);
   return true;
 }
 
@@ -287,22 +289,43 @@ constexpr std::array<Rule, 11> kRules = {{
       GainList::same_work},
      bank_conflicts<true>,
      false},
-    {{"l2-fabric", "cause", "Traffic between the halves of L2", kFabricMetrics, {}, 0.25,
-      "fabric sectors / L2 sectors >= 25 %", "ours; chips with two L2 halves only",
+    {{"l2-fabric",
+      "cause",
+      "Traffic between the halves of L2",
+      kFabricMetrics,
+      {},
+      0.25,
+      "fabric sectors / L2 sectors >= 25 %",
+      "ours; chips with two L2 halves only",
       "Let each half of the GPU work on its own part of the data, or read shared data once per block and reuse it.",
-      "Swap the mapping of blocks to data and compare the fabric sectors.", GainList::none},
+      "Swap the mapping of blocks to data and compare the fabric sectors.",
+      GainList::none},
      l2_fabric,
      false},
-    {{"host-memory", "cause", "Reads the host's memory", kHostMetrics, {}, 0.40,
-      "L2 misses of the SMs to system memory > 40 %", "Nsight Compute rule for L2 misses to system memory",
+    {{"host-memory",
+      "cause",
+      "Reads the host's memory",
+      kHostMetrics,
+      {},
+      0.40,
+      "L2 misses of the SMs to system memory > 40 %",
+      "Nsight Compute rule for L2 misses to system memory",
       "Copy or prefetch the data to the GPU before the kernel; check for managed or pinned buffers used in place.",
-      "Prefetch the managed buffer (or copy it) and compare the time of the kernel and of the copy.", GainList::none},
+      "Prefetch the managed buffer (or copy it) and compare the time of the kernel and of the copy.",
+      GainList::none},
      host_memory,
      true},
-    {{"fewer-bytes", "advice", "Fewer bytes are the lever", {}, "DRAM fraction, placement", 0.60,
-      "in the memory regime at >= 60 % of the roof", "Williams, Waterman, Patterson, CACM 52(4)",
+    {{"fewer-bytes",
+      "advice",
+      "Fewer bytes are the lever",
+      {},
+      "DRAM fraction, placement",
+      0.60,
+      "in the memory regime at >= 60 % of the roof",
+      "Williams, Waterman, Patterson, CACM 52(4)",
       "Move fewer bytes: quantize, fuse with a neighbour, keep data on the chip.",
-      "Predict the gain of half the bytes, then measure it.", GainList::less_work},
+      "Predict the gain of half the bytes, then measure it.",
+      GainList::less_work},
      fewer_bytes,
      true},
 }};

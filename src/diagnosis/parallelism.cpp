@@ -42,8 +42,8 @@ bool few_blocks(const Case& c, Hit& hit) {
   if (!grid || !sms || *sms <= 0 || *grid < *sms || *grid / *sms >= c.threshold()) return false;
   // As many blocks as SMs is how persistent kernels are launched.
   if (*grid == *sms || c.warp_specialised()) return false;
-  hit.why = fmt::format("{:.0f} blocks for {:.0f} SMs: a block that waits has hardly another to take its place", *grid,
-                        *sms);
+  hit.why =
+      fmt::format("{:.0f} blocks for {:.0f} SMs: a block that waits has hardly another to take its place", *grid, *sms);
   return true;
 }
 
@@ -116,10 +116,10 @@ bool low_theoretical_occupancy(const Case& c, Hit& hit) {
   const auto limiter = occupancy_limiter(c);
   hit.share = std::min(1 - *c[0] / 100, c.idle());
   hit.action = limiter.action;
-  hit.why = limiter.blocks > 0 ? fmt::format("at most {:.0f} % of the warp slots can be filled: {} allow {:.0f} {} per SM",
-                                             *c[0], limiter.name, limiter.blocks,
-                                             limiter.blocks == 1 ? "block" : "blocks")
-                               : fmt::format("at most {:.0f} % of the warp slots can be filled", *c[0]);
+  hit.why = limiter.blocks > 0
+                ? fmt::format("at most {:.0f} % of the warp slots can be filled: {} allow {:.0f} {} per SM", *c[0],
+                              limiter.name, limiter.blocks, limiter.blocks == 1 ? "block" : "blocks")
+                : fmt::format("at most {:.0f} % of the warp slots can be filled", *c[0]);
   return true;
 }
 
@@ -129,19 +129,19 @@ constexpr std::array<Names, 2> kAchievedMetrics = {"sm__warps_active.avg.pct_of_
 bool achieved_below_theoretical(const Case& c, Hit& hit) {
   if (!c.has({0, 1}) || *c[1] - *c[0] <= c.threshold() || occupancy_is_beside_the_point(c)) return false;
   hit.share = std::min(1 - *c[0] / *c[1], c.idle());
-  hit.why = fmt::format("{:.0f} % of the warp slots were filled where {:.0f} % could be: uneven blocks, a tail, or "
-                        "blocks too short to overlap",
-                        *c[0], *c[1]);
+  hit.why = fmt::format(
+      "{:.0f} % of the warp slots were filled where {:.0f} % could be: uneven blocks, a tail, or "
+      "blocks too short to overlap",
+      *c[0], *c[1]);
   return true;
 }
 
 // ---------------------------------------------------------------- imbalance
 
 constexpr std::array<Names, 12> kImbalanceMetrics = {
-    "sm__cycles_active.avg",     "sm__cycles_active.max",     "sm__cycles_elapsed.max",
-    "l1tex__cycles_active.avg",  "l1tex__cycles_active.max",  "l1tex__cycles_elapsed.max",
-    "lts__cycles_active.avg",    "lts__cycles_active.max",    "lts__cycles_elapsed.max",
-    "dram__cycles_active.avg",   "dram__cycles_active.max",   "dram__cycles_elapsed.max"};
+    "sm__cycles_active.avg",    "sm__cycles_active.max",     "sm__cycles_elapsed.max",  "l1tex__cycles_active.avg",
+    "l1tex__cycles_active.max", "l1tex__cycles_elapsed.max", "lts__cycles_active.avg",  "lts__cycles_active.max",
+    "lts__cycles_elapsed.max",  "dram__cycles_active.avg",   "dram__cycles_active.max", "dram__cycles_elapsed.max"};
 
 bool imbalance(const Case& c, Hit& hit) {
   constexpr std::array<std::string_view, 4> kUnits = {"SMs", "L1 caches", "L2 slices", "DRAM channels"};
@@ -181,10 +181,17 @@ constexpr std::array<Rule, 7> kRules = {{
       "Halve the tile size and compare the time.", GainList::none},
      few_blocks,
      false},
-    {{"tail-wave", "cause", "Partly filled last wave", kWaveMetrics, {}, 0.20,
-      "1 / (1 + full waves) >= 20 % and at least 5 % of the time lost", kLaunchConfiguration,
+    {{"tail-wave",
+      "cause",
+      "Partly filled last wave",
+      kWaveMetrics,
+      {},
+      0.20,
+      "1 / (1 + full waves) >= 20 % and at least 5 % of the time lost",
+      kLaunchConfiguration,
       "Choose grid and tile so that waves are full, or make the kernel persistent.",
-      "Try the next smaller tile; compare the waves per SM and the time.", GainList::same_work},
+      "Try the next smaller tile; compare the waves per SM and the time.",
+      GainList::same_work},
      tail,
      false},
     {{"block-size", "advice", "Block size is no multiple of a warp", kBlockMetrics, "threads of the block", 32.0,
@@ -196,10 +203,8 @@ constexpr std::array<Rule, 7> kRules = {{
       "issue slots, tensor and bulk-copy work", 80.0,
       "theoretical occupancy < 80 %; not where issue slots are >= 80 % busy, nor for one block per SM of matrix or "
       "bulk-copy work",
-      "Nsight Compute rule TheoreticalOccupancy; exceptions ours",
-      "Let more warps fit on an SM.",
-      "Cap the registers (or shrink the tile) one step and compare the time, not the occupancy.",
-      GainList::same_work},
+      "Nsight Compute rule TheoreticalOccupancy; exceptions ours", "Let more warps fit on an SM.",
+      "Cap the registers (or shrink the tile) one step and compare the time, not the occupancy.", GainList::same_work},
      low_theoretical_occupancy,
      false},
     {{"achieved-below-theoretical", "cause", "Warp slots stay empty", kAchievedMetrics, "issue slots", 10.0,
@@ -208,10 +213,17 @@ constexpr std::array<Rule, 7> kRules = {{
       "Compare the active cycles of the SMs (min, average, max) and the waves.", GainList::same_work},
      achieved_below_theoretical,
      false},
-    {{"imbalance", "cause", "Units work unevenly", kImbalanceMetrics, {}, 0.05,
-      "(max - average active cycles) / elapsed >= 5 %", "Nsight Compute rule for workload imbalance",
+    {{"imbalance",
+      "cause",
+      "Units work unevenly",
+      kImbalanceMetrics,
+      {},
+      0.05,
+      "(max - average active cycles) / elapsed >= 5 %",
+      "Nsight Compute rule for workload imbalance",
       "Spread the work: equal pieces per block for SMs, another layout or stride where slices or channels camp.",
-      "Permute or shuffle the assignment of work to blocks and compare the spread.", GainList::same_work},
+      "Permute or shuffle the assignment of work to blocks and compare the spread.",
+      GainList::same_work},
      imbalance,
      false},
 }};

@@ -8,13 +8,15 @@ namespace {
 
 constexpr std::array<PositionAdvice, 7> kAdvice = {{
     {Position::memory_optimal, "On the memory roof: the kernel moves its bytes about as fast as they can be moved.",
-     "Move fewer bytes: quantize, fuse with its neighbours, keep data on the chip, or use an algorithm that reads less.",
+     "Move fewer bytes: quantize, fuse with its neighbours, keep data on the chip, or use an algorithm that reads "
+     "less.",
      "Tuning this kernel (occupancy, unrolling, fewer FLOPs) will not make it faster; only fewer bytes or more "
      "bandwidth will."},
     {Position::memory_suboptimal,
      "Below the memory roof: memory limits the kernel, and it does not use what memory offers.",
      "Fix access: coalesce, change the layout, load 16 bytes per thread, stop spills, keep more bytes in flight.",
-     "Fewer FLOPs or tensor cores will not help while memory limits it; buying bandwidth leaves the same share unused."},
+     "Fewer FLOPs or tensor cores will not help while memory limits it; buying bandwidth leaves the same share "
+     "unused."},
     {Position::compute_optimal,
      "On the compute roof: the kernel executes its operations about as fast as this precision allows.",
      "Do fewer operations: a lower precision, a different algorithm, or skip work that is not needed.",
@@ -30,8 +32,8 @@ constexpr std::array<PositionAdvice, 7> kAdvice = {{
     {Position::communication_bound, "The link between GPUs sets the time.",
      "Send less (a lower precision, another sharding) or overlap the transfer with independent computation.",
      "Tuning the computation inside this kernel will not help."},
-    {Position::unplaced, "No verdict: what would decide it was not measured.",
-     "Collect what is missing first.", "Tuning without these numbers is guessing."},
+    {Position::unplaced, "No verdict: what would decide it was not measured.", "Collect what is missing first.",
+     "Tuning without these numbers is guessing."},
 }};
 
 }  // namespace

@@ -150,26 +150,20 @@ class Reader {
   }
 
   void add_figure(const std::string& key, const toml::table& table) {
-    RawFigure raw;
+    auto raw = raw_figure(key, *table.get("value"));
     std::vector<std::string> sources;
     for (const auto& [name, node] : table) {
       const auto part = std::string(name.str());
       const auto full = fmt::format("{}.{}", key, part);
-      if (part == "value") {
-        const auto unit = std::move(raw.unit);
-        raw = [&, note = raw.note] {
-          auto made = raw_figure(key, node);
-          made.note = note;
-          return made;
-        }();
-        if (!unit.empty()) raw.unit = unit;
-      } else if (part == "unit") {
-        raw.unit = text_of(full, node);
+      if (part == "unit") {
+        if (!raw.unit.empty())
+          fail(path_, line_of(node), "bad-value", printable(key) + " has two units", "one", "keep one of them");
+        raw.unit = printable(text_of(full, node));
       } else if (part == "note") {
         raw.note = text_of(full, node);
       } else if (part == "source") {
         sources = sources_of(full, node);
-      } else {
+      } else if (part != "value") {
         fail(path_, line_of(node), "unknown-key", "key '" + printable(full) + "'", "value, unit, source or note",
              "correct it");
       }

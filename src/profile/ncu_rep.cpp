@@ -62,6 +62,7 @@ void read_all(const Input& input, const ReadOptions& options, Index& index, Metr
     fault = error;
   }
   warn_about_container(index, profile);
+  profile.launches.reserve(index.results.size());
   ResultReader reader(input, index, names, profile, fault.has_value());
   try {
     read_results(input, options, index, reader);

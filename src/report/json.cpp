@@ -153,9 +153,7 @@ Json bytes(const Work& work) {
   return out;
 }
 
-Json ratio(const Quantity& a, const Quantity& b) {
-  return a && b && b.value() > 0 ? number(a.value() / b.value()) : Json(nullptr);
-}
+Json ratio(const Quantity& a, const Quantity& b) { return number(quotient(a, b)); }
 
 Json reuse(const Work& work) {
   const auto& dram = work.level(MemoryLevel::dram).total;

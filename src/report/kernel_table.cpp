@@ -128,12 +128,19 @@ Line sum_line(const Total& total, double whole_time_s, std::string label) {
   return line;
 }
 
+// Counts of a row that has no time: over the time of the others they would make too high a rate.
+bool counts_without_time(const Work& work) {
+  return !work.time && (work.flops().value_or(0) > 0 || work.level(MemoryLevel::dram).total.value_or(0) > 0);
+}
+
 Line rest_line(const Report& report, std::span<const std::size_t> rest) {
   std::vector<PlacementGroup> groups;
   double launches = 0;
   bool upper = true;
+  bool timed = true;
   for (const auto i : rest) {
     groups.push_back(report.rows[i].group);
+    timed &= !counts_without_time(groups.back().work);
     launches += groups.back().work.launches;
     upper &= has_known_upper(groups.back().placement, report.total.ceiling);
   }
@@ -142,6 +149,7 @@ Line rest_line(const Report& report, std::span<const std::size_t> rest) {
   auto line = sum_line(sum, report.total.time_s, fmt::format("… {}", numbers::counted(rest.size(), "more kernel")));
   if (sum.ceiling != report.total.ceiling) line.fraction.reset();  // one table, one kind of ceiling
   line.launches = launches;
+  if (!timed) line.time_bound = Bound::lower;
   line.tone = Tone::faint;
   return line;
 }
@@ -150,6 +158,7 @@ Line total_line(const Report& report) {
   auto line = sum_line(report.total, report.total.time_s, "total");
   for (const auto& row : report.rows) {
     line.launches += row.group.work.launches;
+    if (counts_without_time(row.group.work)) line.time_bound = Bound::lower;
     if (!has_known_upper(row.group.placement, report.total.ceiling)) line.fraction_upper.reset();
   }
   if (line.fraction)
@@ -170,18 +179,6 @@ std::string_view sign(Bound bound) {
       break;
   }
   return "";
-}
-
-// a / b with the side of the truth it lies on; absent where that cannot be told.
-Quantity quotient(const Quantity& a, const Quantity& b) {
-  if (!a || !b || b.value() <= 0) return {};
-  auto bound = a.bound();
-  if (b.bound() != Bound::exact) {
-    const auto inverse = b.bound() == Bound::lower ? Bound::upper : Bound::lower;
-    if (bound != Bound::exact && bound != inverse) return {};
-    bound = inverse;
-  }
-  return Quantity::of(a.value() / b.value(), weakest(a.evidence(), b.evidence()), nullptr, bound);
 }
 
 class Cells {

@@ -307,9 +307,10 @@ Paragraph look_sentence(const Report& report) {
     locked |= row.time_basis == TimeBasis::profiled_locked;
   }
   if (looks == 0)
-    return {fmt::format(
-        "None of the placed kernels is worth a look: what each could gain is under {:g}% of the time, or they are done.",
-        100 * report.thresholds.look_share)};
+    return {
+        fmt::format("None of the placed kernels is worth a look: what each could gain is under {:g}% of the time, or "
+                    "they are done.",
+                    100 * report.thresholds.look_share)};
   return {fmt::format("← LOOK: {} could do the same work in {} less{} ({} of all).", counted(looks, "row"),
                       si(gain, "s"), locked ? " profiled time" : " time", numbers::share(gain / report.total.time_s))};
 }

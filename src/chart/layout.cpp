@@ -1,0 +1,448 @@
+#include "chart/layout.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <numeric>
+
+#include "chart/axis.h"
+#include "chart/page_flow.h"
+#include "chart/placer.h"
+#include "chart/ranges.h"
+#include "report/numbers.h"
+#include "report/text.h"
+
+namespace roofline::chart {
+namespace {
+
+constexpr double kMarkWeight = 1.0;  // what it costs a label to cover a mark, a line
+constexpr double kLineWeight = 0.5;
+
+class Layout {
+ public:
+  Layout(const Chart& chart, const Surface& surface) : chart_(chart), s_(surface), flow_(surface, scene_) {}
+
+  Scene run() {
+    scene_.width = s_.width;
+    flow_.heading(chart_.title, chart_.subtitle);
+    set_boxes();
+    draw_axes();
+    if (has_strip()) draw_strip_axes();
+    Placer placer(scene_.plot, distances());
+    draw_roofs(placer);
+    draw_ridges(placer);
+    place_marks();
+    draw_gains(placer);
+    draw_links(placer);
+    draw_marks();
+    label_roofs(placer);
+    label_ridges(placer);
+    label_points(placer);
+    flow_.start_below(scene_.plot.bottom + below_plot());
+    flow_.key(chart_, gains_drawn_);
+    flow_.list(chart_, listed_);
+    flow_.notes(chart_.notes);
+    scene_.height = flow_.bottom();
+    return std::move(scene_);
+  }
+
+ private:
+  double unit(double page, double cells) const { return s_.cells ? cells : page; }
+  Placer::Distances distances() const { return {s_.gap, s_.leader_step, s_.cells}; }
+  double below_plot() const { return unit(46, 8); }
+
+  bool on_strip(const ChartPoint& p) const { return !p.intensity.has_value(); }
+  bool has_strip() const { return std::any_of(chart_.points.begin(), chart_.points.end(), [&](auto& p) { return on_strip(p); }); }
+  bool has_lane(bool unknown) const {
+    return std::any_of(chart_.points.begin(), chart_.points.end(),
+                       [&](const auto& p) { return on_strip(p) && p.flops_unknown == unknown; });
+  }
+
+  // ---------------------------------------------------------------- boxes
+
+  double strip_width() const {
+    const auto n = static_cast<double>(
+        std::count_if(chart_.points.begin(), chart_.points.end(), [&](const auto& p) { return on_strip(p); }));
+    const double lanes = (has_lane(false) ? 1 : 0) + (has_lane(true) ? 1 : 0);
+    const double wanted = lanes * unit(96 + 8 * std::sqrt(n), s_.width < 150 ? 18 : 26 + 2 * std::sqrt(n));
+    return s_.cells ? 2 * std::round(std::min(wanted, 0.34 * s_.width) / 2) : std::min(wanted, 0.36 * s_.width);
+  }
+
+  void set_boxes() {
+    const double top = flow_.bottom() + unit(10, 0);
+    double left = unit(10, 0);
+    if (has_strip()) {
+      left += unit(52, 10);
+      scene_.strip = {left, top, left + strip_width(), top + s_.plot_height};
+      left = scene_.strip.right + unit(8, 2);
+    }
+    left += unit(76, 18);
+    scene_.plot = {left, top, s_.width - unit(18, 0), top + s_.plot_height};
+    const auto ranges = data_ranges(chart_);
+    x_.emplace(ranges.x_low, ranges.x_high, scene_.plot.left, scene_.plot.right - unit(0, 1));
+    y_.emplace(ranges.y_low, ranges.y_high, scene_.plot.bottom - unit(0, 1), scene_.plot.top);
+    strip_most_ = ranges.strip_high;
+  }
+
+  Point at(double intensity, double rate) const { return {x_->at(intensity), y_->at(rate)}; }
+  double strip_y(double fraction) const {
+    const auto& b = scene_.strip;
+    return b.bottom - unit(6, 2) - fraction / strip_most_ * (b.height() - unit(14, 4));
+  }
+
+  // ---------------------------------------------------------------- axes
+
+  void line(std::vector<Point> points, Ink ink, bool arrow = false) { scene_.items.push_back(Line{std::move(points), ink, arrow}); }
+
+  void text(Point where, std::string what, Ink ink, Anchor anchor, std::size_t point = Marker::kNone) {
+    flow_.text(where, std::move(what), ink, anchor, point);
+  }
+
+  void upright(Point where, std::string what) {
+    if (s_.cells) return;
+    Text t{where, std::move(what), Ink::axis_title, Anchor::middle, {}, true, Marker::kNone};
+    const double half = s_.text_width(t.text, t.ink) / 2;
+    const double line_half = s_.line_height(t.ink) / 2;
+    t.box = {where.x - line_half, where.y - half, where.x + line_half, where.y + half};
+    scene_.items.push_back(std::move(t));
+  }
+
+  void draw_axes() {
+    const auto& p = scene_.plot;
+    scene_.items.push_back(Rectangle{p, Ink::frame});
+    if (!s_.cells) {
+      for (const double v : x_->between()) line({{x_->at(v), p.top}, {x_->at(v), p.bottom}}, Ink::fine_grid);
+      for (const double v : y_->between()) line({{p.left, y_->at(v)}, {p.right, y_->at(v)}}, Ink::fine_grid);
+    }
+    draw_x_ticks();
+    draw_y_ticks();
+    const bool levels = !chart_.links.empty() && chart_.links.front().kind == ChartLink::Kind::levels;
+    const auto* unit_text = levels ? "arithmetic intensity, FLOP per byte of the level"
+                                   : "arithmetic intensity, FLOP per DRAM byte";
+    const std::string short_text = s_.cells && p.width() < 2.0 * 46 ? "FLOP per byte" : unit_text;
+    text({(p.left + p.right) / 2, p.bottom + unit(34, 6)}, short_text, Ink::axis_title, Anchor::middle);
+    upright({p.left - unit(66, 0), (p.top + p.bottom) / 2}, "achieved, FLOP/s");
+  }
+
+  void draw_x_ticks() {
+    const auto& p = scene_.plot;
+    double free_from = p.left - unit(30, 8);
+    for (const int e : x_->decades(static_cast<std::size_t>(std::max(2.0, p.width() / unit(58, 16))))) {
+      const double x = x_->at(std::pow(10.0, e));
+      if (!s_.cells) line({{x, p.top}, {x, p.bottom}}, Ink::grid);
+      const auto label = decade_text(e, "", s_.unicode);
+      const double half = s_.text_width(label, Ink::tick) / 2;
+      if (x - half < free_from || x + half > s_.width) continue;
+      text({x, p.bottom + unit(14, 2)}, label, Ink::tick, Anchor::middle);
+      free_from = x + half + unit(6, 2);
+    }
+  }
+
+  void draw_y_ticks() {
+    const auto& p = scene_.plot;
+    for (const int e : y_->decades(static_cast<std::size_t>(std::max(2.0, p.height() / unit(28, 8))))) {
+      const double y = y_->at(std::pow(10.0, e));
+      if (!s_.cells) line({{p.left, y}, {p.right, y}}, Ink::grid);
+      text({p.left - unit(6, 2), y}, decade_text(e, "F/s", s_.unicode), Ink::tick, Anchor::end);
+    }
+  }
+
+  void draw_strip_axes() {
+    const auto& b = scene_.strip;
+    scene_.items.push_back(Rectangle{b, Ink::frame});
+    for (const double fraction : {0.0, 0.25, 0.5, 0.75, 1.0}) {
+      const double y = strip_y(fraction);
+      if (!s_.cells) line({{b.left, y}, {b.right, y}}, Ink::grid);
+      if (!s_.cells || fraction == 0 || fraction == 0.5 || fraction == 1)
+        text({b.left - unit(5, 2), y}, fmt::format("{:.0f}%", 100 * fraction), Ink::tick, Anchor::end);
+    }
+    line({{b.left, strip_y(1)}, {b.right, strip_y(1)}}, Ink::roof);
+    upright({b.left - unit(44, 0), (b.top + b.bottom) / 2}, "of the DRAM roof");
+    for (const bool unknown : {false, true}) {
+      if (!has_lane(unknown)) continue;
+      const auto lane = lane_of(unknown);
+      const std::string words = unknown ? (lane.width() < unit(80, 26) ? "FLOPs ?" : "FLOPs unknown") : "0 FLOP";
+      text({(lane.left + lane.right) / 2, b.bottom + unit(14, 2)}, words, Ink::tick, Anchor::middle);
+      if (unknown && has_lane(false)) line({{lane.left, b.top}, {lane.left, b.bottom}}, Ink::frame);
+    }
+    if (s_.cells)
+      text({(b.left + b.right) / 2, b.bottom + 6}, "% of DRAM", Ink::axis_title, Anchor::middle);
+  }
+
+  Box lane_of(bool unknown) const {
+    auto lane = scene_.strip;
+    if (!has_lane(!unknown)) return lane;
+    const double middle = s_.cells ? lane.left + 2 * std::round(lane.width() / 4) : (lane.left + lane.right) / 2;
+    (unknown ? lane.left : lane.right) = middle;
+    return lane;
+  }
+
+  // ---------------------------------------------------------------- roofs
+
+  struct Segment {
+    Point from, to;
+  };
+
+  Segment segment_of(const ChartRoof& roof) const {
+    const auto limit = roof_span(chart_, roof, {x_->low(), x_->high(), y_->low(), y_->high(), 1});
+    return {at(limit.from_x, limit.from_y), at(limit.to_x, limit.to_y)};
+  }
+
+  static Ink ink_of(const ChartRoof& roof) {
+    if (roof.role == ChartRoof::Role::datasheet) return Ink::datasheet_roof;
+    if (roof.role == ChartRoof::Role::other) return Ink::other_roof;
+    return roof.kind == ChartRoof::Kind::memory && roof.level != MemoryLevel::dram ? Ink::cache_roof : Ink::roof;
+  }
+
+  void draw_roofs(Placer& placer) {
+    // The roofs in use last: they lie on top.
+    for (const bool in_use : {false, true}) {
+      for (const auto& roof : chart_.roofs) {
+        if ((roof.role == ChartRoof::Role::in_use) != in_use) continue;
+        const auto seg = segment_of(roof);
+        line({seg.from, seg.to}, ink_of(roof));
+        placer.avoid_line(seg.from, seg.to, kLineWeight);
+      }
+    }
+  }
+
+  void label_roofs(Placer& placer) {
+    for (const auto& roof : chart_.roofs) {
+      const auto seg = segment_of(roof);
+      const auto label = shown_text(roof.label, 48, s_.unicode);
+      const double w = s_.text_width(label, Ink::roof_text);
+      const double h = s_.line_height(Ink::roof_text);
+      const auto candidates = roof.kind == ChartRoof::Kind::memory ? along_slope(seg, w, h) : along_flat(seg, w, h);
+      const auto box = placer.place_first(candidates);
+      if (!box) continue;
+      text({box->left, (box->top + box->bottom) / 2}, label, Ink::roof_text, Anchor::start);
+    }
+  }
+
+  Box snapped(double left, double top, double w, double h) const {
+    if (s_.cells) {
+      left = 2 * std::round(left / 2);
+      top = 4 * std::round(top / 4);
+    }
+    return {left, top, left + w, top + h};
+  }
+
+  std::vector<Box> along_slope(const Segment& seg, double w, double h) const {
+    std::vector<Box> out;
+    for (double t = 0.08; t < 0.95; t += 0.06) {
+      const double x = seg.from.x + t * (seg.to.x - seg.from.x);
+      const double y = seg.from.y + t * (seg.to.y - seg.from.y);
+      out.push_back(snapped(x - w - unit(6, 2), y - h - unit(2, 1), w, h));
+      out.push_back(snapped(x + unit(8, 3), y + unit(2, 1), w, h));
+    }
+    return out;
+  }
+
+  std::vector<Box> along_flat(const Segment& seg, double w, double h) const {
+    std::vector<Box> out;
+    for (double x = scene_.plot.right - w - unit(4, 0); x > seg.from.x - w; x -= unit(40, 8)) {
+      out.push_back(snapped(x, seg.to.y - h - unit(2, 1), w, h));
+      out.push_back(snapped(x, seg.to.y + unit(3, 2), w, h));
+    }
+    return out;
+  }
+
+  void draw_ridges(Placer& placer) {
+    for (const auto& ridge : chart_.ridges) {
+      const auto top = at(ridge.intensity, ridge.flops_per_s);
+      const Point foot{top.x, scene_.plot.bottom};
+      line({top, foot}, Ink::ridge);
+      placer.avoid_line(top, foot, kLineWeight / 2);
+    }
+  }
+
+  void label_ridges(Placer& placer) {
+    for (const auto& ridge : chart_.ridges) {
+      const auto label = fmt::format("ridge {}", numbers::ratio(ridge.intensity));
+      const double w = s_.text_width(label, Ink::roof_text);
+      const double h = s_.line_height(Ink::roof_text);
+      const double x = x_->at(ridge.intensity);
+      std::vector<Box> candidates;
+      for (int row = 1; row <= 5; ++row) {
+        const double top = scene_.plot.bottom - row * h - unit(2, 0);
+        candidates.push_back(snapped(x + unit(4, 2), top, w, h));
+        candidates.push_back(snapped(x - w - unit(4, 2), top, w, h));
+      }
+      if (const auto box = placer.place_first(candidates))
+        text({box->left, (box->top + box->bottom) / 2}, label, Ink::roof_text, Anchor::start);
+    }
+  }
+
+  // ---------------------------------------------------------------- marks
+
+  double radius_of(const ChartPoint& p) const {
+    return std::max(s_.marker_least, s_.marker_most * std::sqrt(std::clamp(p.share, 0.0, 1.0)));
+  }
+
+  void place_marks() {
+    marks_.resize(chart_.points.size());
+    std::vector<std::size_t> swarm;
+    for (std::size_t i = 0; i < chart_.points.size(); ++i) {
+      const auto& p = chart_.points[i];
+      if (on_strip(p))
+        place_on_strip(i, swarm);
+      else
+        marks_[i] = at(*p.intensity, *p.flops_per_s);
+    }
+  }
+
+  // Side by side, so that equal fractions do not hide each other. The marks keep to the left of a lane that has room
+  // for names on its right.
+  void place_on_strip(std::size_t i, std::vector<std::size_t>& swarm) {
+    const auto& p = chart_.points[i];
+    const double y = strip_y(std::max(0.0, *p.dram_fraction));
+    const double r = radius_of(p);
+    const auto lane = lane_of(p.flops_unknown).grown(-unit(5, 1));
+    const double step = unit(4, 2);
+    marks_[i] = {lane.left + r, y};
+    for (double x = lane.left + r; x <= lane.right - r; x += step) {
+      const bool free = std::none_of(swarm.begin(), swarm.end(), [&](std::size_t j) {
+        return distance(marks_[j], {x, y}) < r + radius_of(chart_.points[j]) + unit(1, 0);
+      });
+      if (!free) continue;
+      marks_[i] = {x, y};
+      break;
+    }
+    swarm.push_back(i);
+  }
+
+  void draw_gains(Placer& placer) {
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < chart_.points.size(); ++i) {
+      const auto& p = chart_.points[i];
+      if (p.look && p.gain_s && *p.gain_s > 0 && (p.roof_flops_per_s || on_strip(p))) order.push_back(i);
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return *chart_.points[a].gain_s > *chart_.points[b].gain_s; });
+    order.resize(std::min(order.size(), s_.arrows));
+    for (const auto i : order) {
+      const auto& p = chart_.points[i];
+      const auto from = marks_[i];
+      const Point tip{from.x, on_strip(p) ? strip_y(1) : y_->at(*p.roof_flops_per_s)};
+      if (from.y - tip.y <= radius_of(p) + unit(6, 3)) continue;  // the mark covers the way
+      line({{from.x, from.y - radius_of(p)}, tip}, Ink::gain, true);
+      placer.avoid_line(from, tip, kLineWeight);
+      ++gains_drawn_;
+    }
+  }
+
+  void draw_links(Placer& placer) {
+    for (const auto& link : chart_.links) {
+      const bool comparison = link.kind == ChartLink::Kind::comparison;
+      const auto a = marks_[link.from];
+      const auto b = marks_[link.to];
+      const double d = distance(a, b);
+      const double near_a = radius_of(chart_.points[link.from]);
+      const double near_b = radius_of(chart_.points[link.to]);
+      if (d <= near_a + near_b) continue;
+      const Point from{a.x + (b.x - a.x) * near_a / d, a.y + (b.y - a.y) * near_a / d};
+      const Point to{b.x - (b.x - a.x) * near_b / d, b.y - (b.y - a.y) * near_b / d};
+      line({from, to}, comparison ? Ink::change : Ink::link, link.kind != ChartLink::Kind::levels);
+      placer.avoid_line(a, b, kLineWeight);
+    }
+  }
+
+  // Large ones first, so that small ones lie on top.
+  void draw_marks() {
+    std::vector<std::size_t> order(chart_.points.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return chart_.points[a].share > chart_.points[b].share; });
+    // Cells hold one mark each: there the one with the most time is drawn last and stays.
+    if (s_.cells) std::reverse(order.begin(), order.end());
+    for (const auto i : order) {
+      const auto& p = chart_.points[i];
+      const auto toward = on_strip(p) && p.flops_unknown ? Toward::up : p.toward;
+      scene_.items.push_back(Marker{marks_[i], radius_of(p), p.position, toward, i});
+    }
+  }
+
+  // ---------------------------------------------------------------- labels
+
+  std::string name_text(const ChartPoint& p) const {
+    auto out = shown_text(p.label, s_.name_columns, s_.unicode);
+    if (p.look && p.gain_s && *p.gain_s > 0)
+      out += fmt::format(s_.unicode ? " −{}" : " -{}", si(*p.gain_s, "s", s_.unicode));
+    return out;
+  }
+
+  void label_points(Placer& plot) {
+    Placer strip(has_strip() ? scene_.strip : Box{0, 0, 1, 1}, distances());
+    for (std::size_t i = 0; i < chart_.points.size(); ++i) {
+      const double r = radius_of(chart_.points[i]);
+      const auto mark = s_.cells ? cell_of(marks_[i]) : Box{marks_[i].x, marks_[i].y, marks_[i].x, marks_[i].y}.grown(r);
+      // In a grid of cells a label on a mark hides it.
+      auto& placer = on_strip(chart_.points[i]) ? strip : plot;
+      s_.cells ? placer.block(mark) : placer.avoid(mark, kMarkWeight);
+    }
+    std::size_t names = 0;
+    std::size_t numbers = 0;
+    for (std::size_t i = 0; i < chart_.points.size(); ++i) {
+      const auto& p = chart_.points[i];
+      if (p.label.empty()) continue;  // the far end of an arrow is named at its near end
+      auto& placer = on_strip(p) ? strip : plot;
+      if (names < s_.names && label(placer, i, name_text(p), Ink::label)) {
+        ++names;
+        continue;
+      }
+      const bool numbered = numbers < s_.numbers && label(placer, i, std::to_string(p.number), Ink::number);
+      numbers += numbered ? 1 : 0;
+      listed_.push_back({i, numbered});
+    }
+  }
+
+  static Box cell_of(Point p) {
+    const double left = 2 * std::floor(p.x / 2);
+    const double top = 4 * std::floor(p.y / 4);
+    return {left, top, left + 2, top + 4};
+  }
+
+  bool label(Placer& placer, std::size_t i, const std::string& what, Ink ink) {
+    const double w = s_.text_width(what, ink) + unit(3, 0);
+    const auto placed = placer.place(marks_[i], radius_of(chart_.points[i]), w, s_.line_height(ink));
+    if (!placed) return false;
+    if (placed->leader) {
+      const auto a = marks_[i];
+      const double d = distance(a, *placed->leader);
+      const double r = radius_of(chart_.points[i]) / d;
+      line({{a.x + (placed->leader->x - a.x) * r, a.y + (placed->leader->y - a.y) * r}, *placed->leader}, Ink::leader);
+    }
+    text({placed->box.left + unit(1.5, 0), (placed->box.top + placed->box.bottom) / 2}, what, ink, Anchor::start, i);
+    return true;
+  }
+
+  const Chart& chart_;
+  const Surface s_;
+  Scene scene_;
+  PageFlow flow_;
+  std::optional<LogAxis> x_, y_;
+  double strip_most_ = 1;
+  std::vector<Point> marks_;
+  std::size_t gains_drawn_ = 0;
+  std::vector<ListedPoint> listed_;
+};
+
+}  // namespace
+
+std::string shown_text(std::string_view text, std::size_t columns, bool unicode) {
+  constexpr std::size_t kMarks = 2;  // combining characters on one letter
+  const auto safe = text::printable(text, unicode);
+  std::string out;
+  std::size_t marks = 0;
+  for (std::size_t at = 0; at < safe.size();) {
+    const auto c = text::decode(safe, at);
+    marks = text::width(c.value) == 0 ? marks + 1 : 0;
+    if (marks <= kMarks) out.append(safe, at, c.size);
+    at += c.size;
+  }
+  return cut_middle(out, columns, unicode);
+}
+
+Scene lay_out(const Chart& chart, const Surface& surface) { return Layout(chart, surface).run(); }
+
+}  // namespace roofline::chart

@@ -1,0 +1,75 @@
+#include "cli/user_machines.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "roofline/error.h"
+
+namespace roofline::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path folder_in(const char* variable) {
+  const char* value = std::getenv(variable);
+  if (value == nullptr) return {};
+  const fs::path path = value;
+  return path.is_absolute() ? path : fs::path{};  // others are to be ignored, says the XDG specification
+}
+
+[[noreturn]] void unreadable(const fs::path& path, std::string found) {
+  throw InputError(InputProblem{"unreadable",
+                                path.string(),
+                                std::nullopt,
+                                std::nullopt,
+                                std::move(found),
+                                {},
+                                "check the name and its permissions"});
+}
+
+std::vector<fs::path> files_of(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+    if (it->path().extension() == ".toml") files.push_back(it->path());
+  if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory)
+    unreadable(folder, "cannot be listed: " + error.message());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace
+
+fs::path user_machine_folder() {
+  auto base = folder_in("XDG_CONFIG_HOME");
+  if (base.empty()) {
+    const auto home = folder_in("HOME");
+    if (home.empty()) return {};
+    base = home / ".config";
+  }
+  return base / "roofline" / "machines";
+}
+
+MachineFile read_machine_file(const fs::path& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) unreadable(path, "no such file");
+  if (!fs::is_regular_file(path, error)) unreadable(path, "not a regular file");
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in) unreadable(path, "cannot be read");
+  return {path.string(), text.str()};
+}
+
+void load_user_machines() {
+  const auto folder = user_machine_folder();
+  if (folder.empty()) return;
+  std::vector<MachineFile> files;
+  for (const auto& path : files_of(folder)) files.push_back(read_machine_file(path));
+  if (!files.empty()) MachineCatalogue::add_to_instance(files);
+}
+
+}  // namespace roofline::cli
