@@ -99,5 +99,6 @@ function(roofline_test name)
   target_link_libraries(${target} PRIVATE fmt::fmt ZLIB::ZLIB PkgConfig::ZSTD PkgConfig::RE2 Threads::Threads GTest::gtest
                                           GTest::gtest_main GTest::gmock ${TEST_LINK})
   include(GoogleTest)
-  gtest_discover_tests(${target} TEST_PREFIX "${name}." PROPERTIES LABELS ${name} DISCOVERY_TIMEOUT 60)
+  # Values of parameters are left out of the names: many print as bytes that differ from run to run.
+  gtest_discover_tests(${target} TEST_PREFIX "${name}." NO_PRETTY_VALUES PROPERTIES LABELS ${name} DISCOVERY_TIMEOUT 60)
 endfunction()

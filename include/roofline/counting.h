@@ -29,9 +29,10 @@ Counted count(const Launch& launch, const DeviceInfo& device);
 // FP16 counters.
 Quantity fp16_with_scalar_weights(const Work& work);
 
-// What to collect so that the quantities in `missing` ("time", "dram", "flops", "l2") become known on this chip: a
-// complete ncu command line.
+// What to collect so that the quantities in `missing` ("time", "dram", "flops", "l2", "l1", "shared") become known on
+// this chip: a complete ncu command line, for the kernels of these function names (all when empty). Empty when the chip
+// has no counter for them. Throws UsageError for an unknown quantity.
 std::string collection_command(const std::vector<std::string>& missing, const std::string& compute_capability,
-                               std::string_view kernel_function = {});
+                               const std::vector<std::string>& kernels = {});
 
 }  // namespace roofline

@@ -62,10 +62,13 @@ struct MachineFile {
   std::string text;
 };
 
-// The compiled-in catalogue: data/machines.csv, data/chips.csv, data/machine-sources.csv.
+// The compiled-in catalogue, with users' machines where they were added: data/machines.csv, data/chips.csv,
+// data/machine-sources.csv.
 class MachineCatalogue {
  public:
   static const MachineCatalogue& instance();
+  // Without users' machines.
+  static const MachineCatalogue& built_in();
   // The same from text in the layout of the three files; `label` names the machine file in errors. Throws InputError
   // (kinds: "unknown-key", "missing-unit", "wrong-unit", "not-a-number", "not-positive", "missing-key",
   // "sparse-above-dense", "duplicate", "unknown-rates", "unknown-source", "ragged-row", "bad-value"); nothing is

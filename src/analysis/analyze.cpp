@@ -10,8 +10,10 @@
 
 #include "analysis/device_machines.h"
 #include "analysis/row_builder.h"
+#include "roofline/counting.h"
 #include "roofline/diagnosis.h"
 #include "roofline/error.h"
+#include "roofline/names.h"
 
 namespace roofline {
 namespace {
@@ -132,6 +134,46 @@ void keep_longest(std::vector<Machine>& machines, std::vector<double>& longest, 
   ceilings.push_back(*built.longest_ceiling);
 }
 
+// One command per chip collects what any of its rows lacks, for just the kernels that lack something.
+class Collection {
+ public:
+  void add(const BuiltRow& built, const Launch& launch) {
+    if (built.row.missing.empty() || launch.given) return;
+    auto& wanted = by_chip_[built.compute_capability];
+    for (const auto& m : built.row.missing) add_once(wanted.quantities, m.quantity);
+    add_once(wanted.kernels, function_name(launch));
+    wanted.rows.push_back(built.row.id);
+  }
+  void write(Report& report) const {
+    for (const auto& [chip, wanted] : by_chip_) {
+      const bool few = wanted.kernels.size() <= kMostKernels;
+      const auto command =
+          collection_command(wanted.quantities, chip, few ? wanted.kernels : std::vector<std::string>());
+      for (const auto id : wanted.rows)
+        for (auto& m : report.rows[id].missing) m.collect = command;
+    }
+  }
+
+ private:
+  struct Wanted {
+    std::vector<std::string> quantities, kernels;
+    std::vector<std::size_t> rows;
+  };
+  static constexpr std::size_t kMostKernels = 8;  // beyond, the command collects every kernel
+
+  static void add_once(std::vector<std::string>& list, const std::string& item) {
+    if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
+  }
+  // What ncu -k compares: the function's name without template arguments.
+  static std::string function_name(const Launch& launch) {
+    if (!launch.function.empty()) return std::string(launch.function);
+    const auto name = short_kernel_name(launch.name);
+    return name.substr(0, name.find('<'));
+  }
+
+  std::map<std::string, Wanted> by_chip_;
+};
+
 void sum_up(Report& report) {
   std::vector<PlacementGroup> groups;
   groups.reserve(report.rows.size());
@@ -154,6 +196,7 @@ Report analyze(std::span<const Profile> profiles, const AnalysisOptions& options
   DeviceMachines devices(profiles, options.machine);
   std::vector<double> longest(devices.machines().size(), -1);
   WarningCounts counting_warnings;
+  Collection collection;
   std::vector<bool> timed;
   for (const auto& profile : profiles) timed.push_back(accounts_for_times(profile));
   for (const auto& launches : group_launches(profiles, options)) {
@@ -168,6 +211,7 @@ Report analyze(std::span<const Profile> profiles, const AnalysisOptions& options
   }
   report.machines = std::move(devices.machines());
   report.warnings = devices.warnings();
+  collection.write(report);
   add_profile_warnings(profiles, report);
   counting_warnings.append_to(report.warnings);
   sum_up(report);

@@ -106,8 +106,8 @@ void describe(const RowLaunches& launches, const Profile& profile, KernelRow& ro
   }
 }
 
-// What the row would need to be placed for certain, and how to get it.
-void list_missing(const Profile& profile, const Launch& launch, const DeviceInfo& device, KernelRow& row) {
+// What the row would need to be placed for certain.
+void list_missing(KernelRow& row) {
   const auto& work = row.group.work;
   const auto add = [&](const char* quantity, std::string reason) {
     row.missing.push_back({quantity, std::move(reason), {}});
@@ -116,11 +116,6 @@ void list_missing(const Profile& profile, const Launch& launch, const DeviceInfo
   if (const auto& dram = work.level(MemoryLevel::dram); !dram.total)
     add("dram", dram.direct_fraction ? "only a percentage of the peak was collected" : std::string(dram.total.note()));
   if (!work.coverage.complete()) add("flops", work.coverage.reason);
-  if (row.missing.empty() || launch.given || !profile.format.starts_with("ncu")) return;
-  std::vector<std::string> quantities;
-  for (const auto& m : row.missing) quantities.push_back(m.quantity);
-  const auto command = collection_command(quantities, device.compute_capability, launch.function);
-  for (auto& m : row.missing) m.collect = command;
 }
 
 }  // namespace
@@ -133,6 +128,7 @@ BuiltRow build_row(const RowLaunches& launches, const Profile& profile, const Ma
   const auto device = device_of(profile, *launches.launches.front(), catalogue);
   for (const auto* launch : launches.launches)
     if (!launch->failed) place_launch(*launch, device, catalogue, options, placed, out);
+  out.compute_capability = device.compute_capability;
   out.row.group = aggregate(pairs(placed.works, placed.used), options.thresholds);
   diagnose_longest(placed, device, options.thresholds, out.row);
   if (!placed.datasheet.empty() && placed.datasheet.size() == placed.works.size())
@@ -140,7 +136,7 @@ BuiltRow build_row(const RowLaunches& launches, const Profile& profile, const Ma
   if (placed.works.empty())
     out.row.group.placement.reason = "every launch failed under the profiler";
   else
-    list_missing(profile, *launches.launches.front(), device, out.row);
+    list_missing(out.row);
   return out;
 }
 

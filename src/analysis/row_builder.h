@@ -23,6 +23,7 @@ struct BuiltRow {
   std::vector<CountingWarning> warnings;   // of all its launches
   std::optional<Ceiling> longest_ceiling;  // at-clock ceiling of its longest launch
   double longest_s = 0;
+  std::string compute_capability;
 };
 
 // `catalogue` may be null. Thread-safe.

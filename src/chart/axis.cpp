@@ -45,7 +45,8 @@ std::string decade_text(int exponent, std::string_view unit, bool unicode) {
   const auto plain = [&] { return fmt::format("1e{}{}{}", exponent, unit.empty() ? "" : " ", unit); };
   if (group < -3 || index >= kPrefixes.size()) return plain();
   // A ratio reads better as 0.01 than as 10 m.
-  if (unit.empty() && exponent < 0) return exponent >= -3 ? fmt::format("{:.{}f}", std::pow(10.0, exponent), -exponent) : plain();
+  if (unit.empty() && exponent < 0)
+    return exponent >= -3 ? fmt::format("{:.{}f}", std::pow(10.0, exponent), -exponent) : plain();
   auto prefix = kPrefixes[index];
   if (!unicode && prefix == "µ") prefix = "u";
   const int mantissa = static_cast<int>(std::lround(std::pow(10.0, exponent - 3 * group)));

@@ -15,9 +15,7 @@ struct Box {
   double width() const { return right - left; }
   double height() const { return bottom - top; }
   bool contains(Point p) const { return p.x >= left && p.x <= right && p.y >= top && p.y <= bottom; }
-  bool contains(const Box& b) const {
-    return b.left >= left && b.right <= right && b.top >= top && b.bottom <= bottom;
-  }
+  bool contains(const Box& b) const { return b.left >= left && b.right <= right && b.top >= top && b.bottom <= bottom; }
   bool overlaps(const Box& b) const { return left < b.right && b.left < right && top < b.bottom && b.top < bottom; }
   Box grown(double by) const { return {left - by, top - by, right + by, bottom + by}; }
   Point nearest(Point p) const { return {std::clamp(p.x, left, right), std::clamp(p.y, top, bottom)}; }

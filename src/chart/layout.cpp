@@ -52,7 +52,9 @@ class Layout {
   double below_plot() const { return unit(46, 8); }
 
   bool on_strip(const ChartPoint& p) const { return !p.intensity.has_value(); }
-  bool has_strip() const { return std::any_of(chart_.points.begin(), chart_.points.end(), [&](auto& p) { return on_strip(p); }); }
+  bool has_strip() const {
+    return std::any_of(chart_.points.begin(), chart_.points.end(), [&](auto& p) { return on_strip(p); });
+  }
   bool has_lane(bool unknown) const {
     return std::any_of(chart_.points.begin(), chart_.points.end(),
                        [&](const auto& p) { return on_strip(p) && p.flops_unknown == unknown; });
@@ -92,7 +94,9 @@ class Layout {
 
   // ---------------------------------------------------------------- axes
 
-  void line(std::vector<Point> points, Ink ink, bool arrow = false) { scene_.items.push_back(Line{std::move(points), ink, arrow}); }
+  void line(std::vector<Point> points, Ink ink, bool arrow = false) {
+    scene_.items.push_back(Line{std::move(points), ink, arrow});
+  }
 
   void text(Point where, std::string what, Ink ink, Anchor anchor, std::size_t point = Marker::kNone) {
     flow_.text(where, std::move(what), ink, anchor, point);
@@ -117,8 +121,8 @@ class Layout {
     draw_x_ticks();
     draw_y_ticks();
     const bool levels = !chart_.links.empty() && chart_.links.front().kind == ChartLink::Kind::levels;
-    const auto* unit_text = levels ? "arithmetic intensity, FLOP per byte of the level"
-                                   : "arithmetic intensity, FLOP per DRAM byte";
+    const auto* unit_text =
+        levels ? "arithmetic intensity, FLOP per byte of the level" : "arithmetic intensity, FLOP per DRAM byte";
     const std::string short_text = s_.cells && p.width() < 2.0 * 46 ? "FLOP per byte" : unit_text;
     text({(p.left + p.right) / 2, p.bottom + unit(34, 6)}, short_text, Ink::axis_title, Anchor::middle);
     upright({p.left - unit(66, 0), (p.top + p.bottom) / 2}, "achieved, FLOP/s");
@@ -165,8 +169,7 @@ class Layout {
       text({(lane.left + lane.right) / 2, b.bottom + unit(14, 2)}, words, Ink::tick, Anchor::middle);
       if (unknown && has_lane(false)) line({{lane.left, b.top}, {lane.left, b.bottom}}, Ink::frame);
     }
-    if (s_.cells)
-      text({(b.left + b.right) / 2, b.bottom + 6}, "% of DRAM", Ink::axis_title, Anchor::middle);
+    if (s_.cells) text({(b.left + b.right) / 2, b.bottom + 6}, "% of DRAM", Ink::axis_title, Anchor::middle);
   }
 
   Box lane_of(bool unknown) const {
@@ -367,7 +370,7 @@ class Layout {
   std::string name_text(const ChartPoint& p) const {
     auto out = shown_text(p.label, s_.name_columns, s_.unicode);
     if (p.look && p.gain_s && *p.gain_s > 0)
-      out += fmt::format(s_.unicode ? " −{}" : " -{}", si(*p.gain_s, "s", s_.unicode));
+      out += fmt::format(" {}{}", s_.unicode ? "−" : "-", si(*p.gain_s, "s", s_.unicode));
     return out;
   }
 
@@ -375,7 +378,8 @@ class Layout {
     Placer strip(has_strip() ? scene_.strip : Box{0, 0, 1, 1}, distances());
     for (std::size_t i = 0; i < chart_.points.size(); ++i) {
       const double r = radius_of(chart_.points[i]);
-      const auto mark = s_.cells ? cell_of(marks_[i]) : Box{marks_[i].x, marks_[i].y, marks_[i].x, marks_[i].y}.grown(r);
+      const auto mark =
+          s_.cells ? cell_of(marks_[i]) : Box{marks_[i].x, marks_[i].y, marks_[i].x, marks_[i].y}.grown(r);
       // In a grid of cells a label on a mark hides it.
       auto& placer = on_strip(chart_.points[i]) ? strip : plot;
       s_.cells ? placer.block(mark) : placer.avoid(mark, kMarkWeight);

@@ -305,8 +305,7 @@ class Comparison {
 
   void add(const ChartMatch& match) {
     const auto from = match.before ? add_point(before_, *match.before, "") : std::nullopt;
-    const auto to =
-        match.after ? add_point(after_, *match.after, after_label(match, from.has_value())) : std::nullopt;
+    const auto to = match.after ? add_point(after_, *match.after, after_label(match, from.has_value())) : std::nullopt;
     if (from && to) {
       chart_.links.push_back({ChartLink::Kind::comparison, *from, *to});
     } else if (from) {

@@ -145,8 +145,7 @@ void PageFlow::key(const Chart& chart, std::size_t gains) {
 void PageFlow::list_head(double left, double width) {
   const double y = y_ + s_.line_height(Ink::list) / 2;
   text({left + unit(42, 12), y}, "kernel", Ink::list_faint, Anchor::start);
-  for (const auto& f : kFields)
-    text({left + width - unit(f.page, f.cells), y}, f.title, Ink::list_faint, Anchor::end);
+  for (const auto& f : kFields) text({left + width - unit(f.page, f.cells), y}, f.title, Ink::list_faint, Anchor::end);
 }
 
 void PageFlow::list_entry(const Chart& chart, const ListedPoint& entry, double left, double width) {
@@ -179,7 +178,8 @@ void PageFlow::list(const Chart& chart, const std::vector<ListedPoint>& listed) 
     }
   }
   y_ = top + static_cast<double>(rows + 1) * s_.line_height(Ink::list) + unit(4, 0);
-  if (std::any_of(listed.begin(), listed.begin() + static_cast<std::ptrdiff_t>(n), [](const auto& l) { return !l.numbered; }))
+  if (std::any_of(listed.begin(), listed.begin() + static_cast<std::ptrdiff_t>(n),
+                  [](const auto& l) { return !l.numbered; }))
     lines("* no room for its number in the picture: find it by its intensity and rate.", Ink::note);
   if (n == listed.size()) return;
   double share = 0;

@@ -78,7 +78,8 @@ bool Placer::leader_is_free(Point from, Point to) const {
 
 std::optional<Placed> Placer::place(Point mark, double radius, double width, double height) {
   // Beside the mark reads best, then above and below, then the diagonals.
-  static constexpr std::array<double, 12> kAngles = {0, 1, -0.5, 0.5, -0.25, 0.25, -0.75, 0.75, -0.12, 0.12, -0.88, 0.88};
+  static constexpr std::array<double, 12> kAngles = {0,     1,    -0.5,  0.5,  -0.25, 0.25,
+                                                     -0.75, 0.75, -0.12, 0.12, -0.88, 0.88};
   constexpr std::size_t kRings = 7;
   constexpr double kRingCost = 0.22;
   constexpr double kTooMuch = 1.6;  // rather no label than one on top of other things

@@ -59,8 +59,7 @@ Picture load(const std::string& svg) {
 void draw(const Picture& picture, cairo_t* context) {
   GError* error = nullptr;
   const RsvgRectangle all = {0, 0, picture.width, picture.height};
-  if (rsvg_handle_render_document(picture.handle.get(), context, &all, &error) == FALSE)
-    fail("drawing the SVG", error);
+  if (rsvg_handle_render_document(picture.handle.get(), context, &all, &error) == FALSE) fail("drawing the SVG", error);
   check(cairo_status(context));
 }
 

@@ -112,9 +112,9 @@ void add_unique(std::vector<ChartRoof> roofs, std::string_view prefix, std::stri
       chart.roofs.push_back(std::move(roof));
     } else if (it->name != roof.name && it->role != ChartRoof::Role::datasheet) {
       it->name += ", " + roof.name;
-      it->label = fmt::format("{}{} {}{}", prefix, it->name,
-                              roof.kind == ChartRoof::Kind::memory ? bandwidth_text(it->value) : rate_text(it->value),
-                              suffix);
+      it->label =
+          fmt::format("{}{} {}{}", prefix, it->name,
+                      roof.kind == ChartRoof::Kind::memory ? bandwidth_text(it->value) : rate_text(it->value), suffix);
     }
   }
 }

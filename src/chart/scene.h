@@ -66,8 +66,8 @@ struct Text {
   std::string text;
   Ink ink = Ink::label;
   Anchor anchor = Anchor::start;
-  Box box;                // what it covers
-  bool upright = false;   // turned by a quarter, reading upwards
+  Box box;               // what it covers
+  bool upright = false;  // turned by a quarter, reading upwards
   std::size_t point = Marker::kNone;
 };
 

@@ -14,14 +14,14 @@ struct Surface {
   double plot_height = 0;
   bool cells = false;  // text stands in a grid of character cells, 2 x 4 units each
   bool unicode = true;
-  double gap = 0;            // a small distance between things
-  double marker_least = 0;   // radii
-  double marker_most = 0;    // of a kernel with all of the time
-  double leader_step = 0;    // between the rings on which labels are tried
-  std::size_t names = 0;     // points that may get their name written beside them
-  std::size_t numbers = 0;   // points that may get their number instead
-  std::size_t arrows = 0;    // gains drawn as arrows
-  std::size_t listed = 0;    // most entries of the list
+  double gap = 0;                // a small distance between things
+  double marker_least = 0;       // radii
+  double marker_most = 0;        // of a kernel with all of the time
+  double leader_step = 0;        // between the rings on which labels are tried
+  std::size_t names = 0;         // points that may get their name written beside them
+  std::size_t numbers = 0;       // points that may get their number instead
+  std::size_t arrows = 0;        // gains drawn as arrows
+  std::size_t listed = 0;        // most entries of the list
   std::size_t name_columns = 0;  // longest name beside a point
   std::size_t list_columns = 1;  // entries side by side
 

@@ -172,7 +172,7 @@ std::string cross(Point at, double area) {
   const double b = 1.5 * a;
   const double h = a / 2;
   std::vector<Point> points = {{h, -b}, {b, -h}, {b, h}, {h, b}, {-h, b}, {-b, h}, {-b, -h}, {-h, -b}};
-  const std::vector<Point> outline = {{-h, -b}, {h, -b}, {h, -h}, {b, -h}, {b, h},  {h, h},
+  const std::vector<Point> outline = {{-h, -b}, {h, -b}, {h, -h}, {b, -h}, {b, h},   {h, h},
                                       {h, b},   {-h, b}, {-h, h}, {-b, h}, {-b, -h}, {-h, -h}};
   points.clear();
   for (const auto& p : outline) points.push_back({at.x + p.x, at.y + p.y});
@@ -230,10 +230,11 @@ class SvgWriter {
   void open() {
     const auto w = num(scene_.width);
     const auto h = num(std::ceil(scene_.height));
-    emit("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
-         "role=\"img\" aria-labelledby=\"title desc\">\n",
-         w, h);
+    emit(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
+        "role=\"img\" aria-labelledby=\"title desc\">\n",
+        w, h);
     emit("<title id=\"title\">{}</title>\n<desc id=\"desc\">{}</desc>\n", escaped(chart_.title),
          escaped(description()));
     emit("<style>{}</style>\n<rect class=\"paper\" width=\"{}\" height=\"{}\"/>\n", style_sheet(options_.theme), w, h);
@@ -293,9 +294,7 @@ class SvgWriter {
 
   // From the open mark towards where the truth lies.
   void bound_arrow(const Marker& m) {
-    const Point way = m.toward == Toward::up     ? Point{0, -1}
-                      : m.toward == Toward::left ? Point{-1, 0}
-                                                 : Point{1, 0};
+    const Point way = m.toward == Toward::up ? Point{0, -1} : m.toward == Toward::left ? Point{-1, 0} : Point{1, 0};
     const double length = 5 + 0.5 * m.radius;
     const Point from{m.at.x + way.x * m.radius, m.at.y + way.y * m.radius};
     add(Line{{from, {from.x + way.x * length, from.y + way.y * length}}, Ink::link, true});
@@ -304,7 +303,9 @@ class SvgWriter {
   void add(const Text& t) {
     if (t.text.empty()) return;
     const double baseline = t.at.y + 0.36 * font_size(t.ink);
-    const auto* anchor = t.anchor == Anchor::start ? "" : t.anchor == Anchor::end ? " text-anchor=\"end\"" : " text-anchor=\"middle\"";
+    const auto* anchor = t.anchor == Anchor::start ? ""
+                         : t.anchor == Anchor::end ? " text-anchor=\"end\""
+                                                   : " text-anchor=\"middle\"";
     const bool halo = t.ink == Ink::label || t.ink == Ink::number || t.ink == Ink::roof_text;
     const auto* name = style_of(t.ink).name;
     const auto turned =

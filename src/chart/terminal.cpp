@@ -24,12 +24,12 @@ constexpr std::array<std::string_view, 7> kOpenMarks = {"✕", "○", "△", "�
 constexpr std::array<std::string_view, 7> kAsciiMarks = {"x", "o", "^", "#", "*", "v", "+"};
 
 struct Cell {
-  std::string glyph;           // empty: the dots, if any; "\0" is never a glyph
-  bool continued = false;      // right half of a wide character
+  std::string glyph;       // empty: the dots, if any; "\0" is never a glyph
+  bool continued = false;  // right half of a wide character
   std::string_view colour = {};
-  unsigned dots = 0;           // braille pattern
+  unsigned dots = 0;  // braille pattern
   std::string_view dot_colour = {};
-  char ascii = 0;              // the line through this cell
+  char ascii = 0;  // the line through this cell
 };
 
 // Bits of a braille pattern by column and row: The Unicode Standard, block U+2800.

@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "cli/machine_command.h"
 #include "cli/model_command.h"
 #include "cli/report_command.h"
+#include "cli/user_machines.h"
 #include "roofline/error.h"
 
 namespace {
@@ -47,6 +49,7 @@ int parse_and_run(CLI::App& app, const std::vector<std::unique_ptr<Command>>& co
   } catch (const CLI::ParseError& e) {
     return fail(roofline::cli::kUsage, fmt::format("{} (see roofline --help)", e.what()));
   }
+  roofline::cli::load_user_machines();
   for (const auto& command : commands)
     if (command->chosen()) return command->run();
   return roofline::cli::kUsage;
@@ -62,6 +65,7 @@ int main(int argc, char** argv) {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(roofline::cli::make_report_command());
   commands.push_back(roofline::cli::make_model_command());
+  commands.push_back(roofline::cli::make_machine_command());
   for (const auto& command : commands) command->setup(app);
   try {
     return parse_and_run(app, commands, with_default_command(argc, argv, app));

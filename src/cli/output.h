@@ -13,6 +13,8 @@ class Output {
  public:
   // Adds --format, --json, -o and --width.
   void setup(CLI::App& command);
+  // Whether it will be text for a terminal.
+  bool for_terminal() const { return format() == Format::automatic || format() == Format::table; }
   // Prints in the chosen form. `json` makes the JSON text; without one it is the document's tables (see below).
   // Throws UsageError for a file whose extension names no format.
   void print(const Document& document, const std::function<std::string()>& json = nullptr) const;

@@ -8,9 +8,11 @@
 #include <iostream>
 #include <map>
 
+#include "cli/chart_choice.h"
 #include "cli/choices.h"
 #include "cli/terminal.h"
 #include "roofline/analysis.h"
+#include "roofline/chart.h"
 #include "roofline/document.h"
 #include "roofline/error.h"
 #include "roofline/profile.h"
@@ -18,13 +20,12 @@
 namespace roofline::cli {
 namespace {
 
-enum class Format { automatic, table, markdown, csv, json };
+enum class Format { automatic, table, markdown, csv, json, chart, svg, png, pdf };
 
-const std::map<std::string, Format> kFormats = {{"table", Format::table},
-                                                {"markdown", Format::markdown},
-                                                {"md", Format::markdown},
-                                                {"csv", Format::csv},
-                                                {"json", Format::json}};
+const std::map<std::string, Format> kFormats = {
+    {"table", Format::table}, {"markdown", Format::markdown}, {"md", Format::markdown},
+    {"csv", Format::csv},     {"json", Format::json},         {"chart", Format::chart},
+    {"svg", Format::svg},     {"png", Format::png},           {"pdf", Format::pdf}};
 const std::map<std::string, SortKey> kSortKeys = {{"time", SortKey::time},         {"gain", SortKey::gain},
                                                   {"fraction", SortKey::fraction}, {"flops", SortKey::flops},
                                                   {"bytes", SortKey::bytes},       {"intensity", SortKey::intensity},
@@ -58,7 +59,7 @@ class ReportCommand : public Command {
     const auto view = chosen_format();
     auto profiles = open_profiles(files_, reading_);
     if (!merge_.empty()) profiles = {merge_profiles(profiles, merge_mode())};
-    print(render(analyze(profiles, analysis_), view));
+    print(render(analyze(profiles, analysis_), view), view == Format::png || view == Format::pdf);
     for (const auto& p : profiles)
       if (p.partial) return kUnreadable;
     return kOk;
@@ -93,11 +94,15 @@ class ReportCommand : public Command {
 
   void add_output_options() {
     auto* group = command_->add_option_group("Output");
-    group->add_option("--format", format_, "table, markdown, csv or json")
+    group->add_option("--format", format_, "table, markdown, csv, json, chart (in the terminal), svg, png or pdf")
         ->transform(one_of(kFormats))
         ->type_name("FORMAT");
     group->add_flag("--json", json_, "Same as --format json");
-    group->add_option("-o,--output", output_, "Write to a file; its extension picks the format (.md .csv .json .txt)");
+    group->add_option("-o,--output", output_,
+                      "Write to a file; its extension picks the format (.md .csv .json .txt .svg .png .pdf)");
+    group->add_flag("--chart", chart_,
+                    "Draw the chart below the table; --chart=report, hierarchical (one kernel, all memory levels) or "
+                    "trajectory (rows joined in order) choose what any chart shows");
     group->add_option("--sort", table_.sort, "time, gain, fraction, flops, bytes, intensity, name or order")
         ->transform(one_of(kSortKeys))
         ->type_name("KEY");
@@ -120,6 +125,9 @@ class ReportCommand : public Command {
     table_.per_launch = analysis_.per_launch;
     if (!merge_.empty() && merge_mode() == MergeMode::launch_by_launch && files_.size() < 2)
       throw UsageError("--merge joins two or more files; only one is named");
+    if (chart_ == "true") chart_ = "auto";
+    if (!chart_.empty() && !is_chart_mode(chart_))
+      throw UsageError(fmt::format("--chart={}: expected report, hierarchical or trajectory", chart_));
     if (json_) return Format::json;
     if (format_ != Format::automatic) return format_;
     return output_.empty() ? Format::table : format_of(output_);
@@ -127,16 +135,23 @@ class ReportCommand : public Command {
 
   std::string render(const Report& report, Format format) const {
     if (format == Format::json) return to_json(report);
+    if (format == Format::svg) return to_svg(chart_of(report));
+    if (format == Format::png) return to_png(chart_of(report));
+    if (format == Format::pdf) return to_pdf(chart_of(report));
     const auto document = report_document(report, table_);
     if (format == Format::markdown) return to_markdown(document);
     if (format == Format::csv) return to_csv(document);
     auto style = detect_style(width_);
     if (!output_.empty()) style.color = false;
-    return to_terminal(document, style);
+    if (format == Format::chart) return to_terminal(chart_of(report), style);
+    const auto table = to_terminal(document, style);
+    return chart_.empty() ? table : table + '\n' + to_terminal(chart_of(report), style);
   }
 
-  void print(std::string text) const {
-    if (!text.ends_with('\n')) text += '\n';
+  Chart chart_of(const Report& report) const { return chosen_chart(report, chart_); }
+
+  void print(std::string text, bool binary) const {
+    if (!binary && !text.ends_with('\n')) text += '\n';
     if (output_.empty()) {
       std::fwrite(text.data(), 1, text.size(), stdout);
       if (std::fflush(stdout) != 0) throw std::runtime_error("cannot write to standard output");
@@ -157,6 +172,7 @@ class ReportCommand : public Command {
   TableOptions table_;
   Format format_ = Format::automatic;
   bool json_ = false;
+  std::string chart_;  // empty: no chart asked for
   std::string units_ = "si";
   std::string output_;
   std::size_t width_ = 0;

@@ -52,11 +52,10 @@ void add_tensor(const TensorChip* chip, MetricList& list) {
     if (counter.children.empty()) list.add(MetricCatalogue::instance().info(counter.sum).name);
 }
 
-// For a POSIX shell, and for the regular expression of ncu -k inside.
-std::string kernel_option(std::string_view function) {
-  std::string pattern;
+// Appends a name to a pattern, for a POSIX shell and for the regular expression inside. Returns whether it is a word.
+bool append_quoted(std::string_view name, std::string& pattern) {
   bool plain = true;
-  for (const char c : function) {
+  for (const char c : name) {
     constexpr std::string_view kSpecial = R"(\^$.|?*+()[]{})";
     const bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
     plain = plain && word;
@@ -67,9 +66,19 @@ std::string kernel_option(std::string_view function) {
     if (kSpecial.find(c) != std::string_view::npos) pattern += '\\';
     pattern += c;
   }
-  return plain ? fmt::format(" -k regex:{}", pattern) : fmt::format(" -k 'regex:{}'", pattern);
+  return plain;
 }
 
+std::string kernel_option(const std::vector<std::string>& kernels) {
+  if (kernels.empty()) return {};
+  std::string pattern;
+  bool plain = kernels.size() == 1;
+  for (const auto& kernel : kernels) {
+    if (!pattern.empty()) pattern += '|';
+    plain = append_quoted(kernel, pattern) && plain;
+  }
+  return plain ? fmt::format(" -k regex:{}", pattern) : fmt::format(" -k 'regex:{}'", pattern);
+}
 const CollectRule& rule_for(const std::string& quantity) {
   const auto& rules = recipes().collect;
   const auto it = std::find_if(rules.begin(), rules.end(), [&](const auto& r) { return r.quantity == quantity; });
@@ -80,7 +89,7 @@ const CollectRule& rule_for(const std::string& quantity) {
 }  // namespace
 
 std::string collection_command(const std::vector<std::string>& missing, const std::string& compute_capability,
-                               std::string_view kernel_function) {
+                               const std::vector<std::string>& kernels) {
   const auto* chip = counting::tensor_chip(counting::capability_number(compute_capability), {}, std::nullopt);
   MetricList list(chip);
   for (const auto& quantity : missing) {
@@ -90,8 +99,7 @@ std::string collection_command(const std::vector<std::string>& missing, const st
   if (list.empty()) return {};
   // Rates and roofs need the time and the clock of the same run.
   for (const auto& spellings : rule_for("time").metrics) list.add_first(spellings);
-  return fmt::format("ncu --metrics {}{} -o report ./app", list.joined(),
-                     kernel_function.empty() ? std::string() : kernel_option(kernel_function));
+  return fmt::format("ncu --metrics {}{} -o report ./app", list.joined(), kernel_option(kernels));
 }
 
 }  // namespace roofline

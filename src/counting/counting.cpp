@@ -242,6 +242,17 @@ void scale(Work& work, double count) {
   times(work.link.algorithm_bytes);
 }
 
+// Medians over several runs are arithmetic on counters, not readings.
+void demote_to_derived(Work& work) {
+  const auto demote = [](Quantity& q) {
+    if (q.evidence() == Evidence::counter) q = Quantity::of(q.value(), Evidence::derived, q.provenance(), q.bound());
+  };
+  demote(work.time);
+  for (auto& entry : work.operations) demote(entry.operations);
+  for (auto& level : work.levels)
+    for (auto* q : {&level.read, &level.write, &level.total}) demote(*q);
+}
+
 Work absent_work(const std::string& reason) {
   Work work;
   work.time = Quantity::absent(reason);
@@ -277,6 +288,7 @@ Counted count(const Launch& launch, const DeviceInfo& device) {
   check_time_of_patched_pass(context, work);
   check_clock(context, work);
   if (launch.count > 1) scale(work, static_cast<double>(launch.count));
+  if (launch.derived) demote_to_derived(work);
   return counted;
 }
 

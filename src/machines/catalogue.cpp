@@ -75,9 +75,8 @@ bool fits_unnamed(const MachineFacts& facts, const Machine& machine, const Devic
   return pin && bus && close(*pin / 2, *device.max_memory_clock_hz);
 }
 
-MachineCatalogue& shared() {
-  static MachineCatalogue catalogue = MachineCatalogue::parse(data::machines_csv(), data::chips_csv(),
-                                                              data::machine_sources_csv(), "data/machines.csv");
+std::optional<MachineCatalogue>& with_users() {
+  static std::optional<MachineCatalogue> catalogue;
   return catalogue;
 }
 
@@ -116,9 +115,15 @@ double ChipRates::sparse_factor(NumberType type) const {
   return machines::sparsity_factor(sparsity).value_or(1);
 }
 
-const MachineCatalogue& MachineCatalogue::instance() { return shared(); }
+const MachineCatalogue& MachineCatalogue::built_in() {
+  static const MachineCatalogue catalogue =
+      parse(data::machines_csv(), data::chips_csv(), data::machine_sources_csv(), "data/machines.csv");
+  return catalogue;
+}
 
-void MachineCatalogue::add_to_instance(std::span<const MachineFile> files) { shared() = shared().with(files); }
+const MachineCatalogue& MachineCatalogue::instance() { return with_users() ? *with_users() : built_in(); }
+
+void MachineCatalogue::add_to_instance(std::span<const MachineFile> files) { with_users() = instance().with(files); }
 
 MachineCatalogue MachineCatalogue::parse(std::string_view machine_text, std::string_view chip_text,
                                          std::string_view source_text, const std::string& label) {

@@ -14,7 +14,7 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 TEST(CollectionCommand, IsACompleteCommand) {
-  const auto command = collection_command({"time", "dram"}, "9.0", "saxpy");
+  const auto command = collection_command({"time", "dram"}, "9.0", {"saxpy"});
   EXPECT_THAT(command, StartsWith("ncu --metrics "));
   EXPECT_THAT(command, EndsWith(" -k regex:saxpy -o report ./app"));
   EXPECT_THAT(command, HasSubstr("gpu__time_duration.sum"));
@@ -66,9 +66,13 @@ TEST(CollectionCommand, NoDramCountersNoCommand) {
 }
 
 TEST(CollectionCommand, KernelNamesAreSafeInAShell) {
-  EXPECT_THAT(collection_command({"time"}, "9.0", "operator+"), HasSubstr(" -k 'regex:operator\\+' "));
-  EXPECT_THAT(collection_command({"time"}, "9.0", "x'; rm -rf y"), HasSubstr(" -k 'regex:x.; rm -rf y' "));
-  EXPECT_THAT(collection_command({"time"}, "9.0", "a\nb"), HasSubstr(" -k 'regex:a.b' "));
+  EXPECT_THAT(collection_command({"time"}, "9.0", {"operator+"}), HasSubstr(" -k 'regex:operator\\+' "));
+  EXPECT_THAT(collection_command({"time"}, "9.0", {"x'; rm -rf y"}), HasSubstr(" -k 'regex:x.; rm -rf y' "));
+  EXPECT_THAT(collection_command({"time"}, "9.0", {"a\nb"}), HasSubstr(" -k 'regex:a.b' "));
+}
+
+TEST(CollectionCommand, SeveralKernelsAreOneExpression) {
+  EXPECT_THAT(collection_command({"time"}, "9.0", {"saxpy", "gemm"}), HasSubstr(" -k 'regex:saxpy|gemm' "));
 }
 
 TEST(CollectionCommand, UnknownQuantity) { EXPECT_THROW(collection_command({"colour"}, "9.0"), UsageError); }

@@ -88,6 +88,14 @@ TEST(CountTime, TheCyclesOfARunThatCountedInstructionsAreDoubted) {
   EXPECT_FALSE(has_warning(bytes, "time-of-counting-run"));
 }
 
+TEST(CountTime, MediansOfSeveralRunsAreDerived) {
+  auto launch = launch_with({{"gpu__time_duration.sum", 1000}, {"dram__bytes.sum", 64}});
+  launch.derived = true;
+  const auto work = count(launch, device_of("7.0")).work;
+  EXPECT_EQ(work.time.evidence(), Evidence::derived);
+  EXPECT_EQ(work.level(MemoryLevel::dram).total.evidence(), Evidence::derived);
+}
+
 // --- CUDA-core operations ---
 
 TEST(CountVector, WeightsPerPrecision) {
