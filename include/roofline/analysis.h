@@ -11,17 +11,22 @@
 
 namespace roofline {
 
-enum class CeilingChoice : std::uint8_t { automatic, datasheet, at_clock };
+enum class CeilingChoice : std::uint8_t { automatic, datasheet, at_clock, measured };
 
 struct AnalysisOptions {
   Thresholds thresholds;
   CeilingChoice ceiling = CeilingChoice::automatic;  // at-clock where a row carries a clock, else datasheet
-  std::string machine;                               // catalogue name; overrides what the profile says
-  bool per_launch = false;                           // one row per launch
-  std::string filter;                                // regular expression on kernel names; empty keeps all
+  // Place under the roofs at these clocks instead (kind at-clock), hertz; with automatic or at_clock only. The memory
+  // clock is half of a pin's data rate, as profilers report it.
+  std::optional<double> sm_clock_hz;
+  std::optional<double> memory_clock_hz;
+  std::string machine;      // catalogue name; overrides what the profile says
+  bool per_launch = false;  // one row per launch
+  std::string filter;       // regular expression on kernel names; empty keeps all
 };
 
-// Counts, places and aggregates every launch. Throws UsageError for an unknown machine or a bad filter.
+// Counts, places and aggregates every launch. Throws UsageError for an unknown machine, a bad filter, clocks
+// beside a ceiling that has its own, or the measured ceiling where no machine of the profiles has one.
 Report analyze(std::span<const Profile> profiles, const AnalysisOptions& options);
 
 }  // namespace roofline

@@ -7,8 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "roofline/document.h"
 #include "roofline/launch.h"
 #include "roofline/placement.h"
+#include "roofline/profile.h"
 #include "roofline/report.h"
 #include "roofline/thresholds.h"
 
@@ -79,5 +81,16 @@ std::vector<Finding> report_pitfalls(const Report& report, std::span<const Profi
 
 // Ours that asks the same question as a rule stored in a report of Nsight Compute ("CPIStall"); empty when none does.
 std::span<const std::string_view> counterparts(std::string_view nvidia_rule);
+
+// Whether such a rule asks for a change (a warning or an optimization among its messages).
+bool nvidia_objects(const RuleResult& rule);
+
+// --- one kernel on one page ---
+
+// Position with reason and action, every level with its time, findings, numbers with their evidence, the profiler's own
+// rule results (may be empty) beside ours, and what to collect next. `row` is an index into report.rows (throws
+// std::out_of_range); `collect` a command line, may be empty.
+Document explain_document(const Report& report, std::size_t row, std::span<const RuleResult> nvidia,
+                          std::string_view collect);
 
 }  // namespace roofline

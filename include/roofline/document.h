@@ -25,9 +25,11 @@ struct Column {
   std::string title;  // for people
   std::string key;    // for CSV headers, with the SI unit: "dram_bytes", "time_s"
   Align align = Align::right;
-  bool shrink = false;     // may be cut in the middle to fit the width
+  bool shrink = false;     // may be cut to fit the width: in the middle, or at the end (see below)
   int drop_order = 0;      // narrow terminals drop columns with the highest value first; 0 is never dropped
   bool data_only = false;  // for CSV alone: people find it elsewhere
+  bool cut_end = false;    // a shrinking column whose first words matter most
+  std::size_t least = 0;   // columns without which a shrinking column says nothing; 0: as the view finds best
 };
 
 struct Table {

@@ -92,6 +92,10 @@ Sweep run_sweep(const SweepInput& input, std::span<const Axis> axes);
 // Points, then for every operator its intensity along the first axis and the batch at which it meets its ridge.
 Document sweep_document(const SweepInput& input, const Sweep& sweep);
 
+// One row per point that can be, the whole step at its predicted time: for a chart whose points are joined in order.
+// Throws UsageError for more points than a chart shows, or for several machines.
+Report sweep_report(const SweepInput& input, const Sweep& sweep);
+
 // ---------------------------------------------------------------- two forecasts
 
 // `input` with the first value of `axis`.
@@ -109,5 +113,40 @@ struct Throughput {
 };
 Throughput measured_throughput(const Forecast& forecast, double tokens_per_s);
 Bullets throughput_notes(const Forecast& forecast, double tokens_per_s);
+
+// ---------------------------------------------------------------- measured kernels beside the model
+
+// Measured kernels of one operator, and what the model says of as many calls.
+struct MatchedOperator {
+  std::string name;
+  std::string by;     // "name" (the row says it), "kernel name", "position in the layer"
+  double calls = 0;   // measured
+  double time_s = 0;  // measured
+  Quantity flops;     // counted; absent where a launch lacks them
+  Quantity bytes;     // counted DRAM bytes
+  double model_flops = 0;
+  double model_bytes = 0;
+  double roof_s = 0;       // of the model's work
+  double predicted_s = 0;  // calibrated
+};
+struct UnmatchedKernel {
+  std::string name;
+  std::string reason;
+  double launches = 0;
+  double time_s = 0;
+};
+struct Match {
+  std::vector<MatchedOperator> operators;  // in order of the step
+  std::vector<UnmatchedKernel> unmatched;  // most time first
+  std::vector<std::string> missing;        // operators of the model that no measured kernel is
+  double steps = 0;                        // that were measured: median of calls over the model's calls
+};
+// Assigns kernels by their own operator name, else by kernel-name families (data/kernel_names.csv) and, for matrix
+// products, by their position in the layer. `measured` has one row per launch, in launch order (per_launch analysis),
+// or rows that name their operator. Rows without a time are left out.
+Match match_kernels(const Forecast& forecast, const Report& measured);
+Document match_document(const Forecast& forecast, const Report& measured, const Match& match);
+// The measured operators as samples to fit constants from: those whose name has one shape only.
+std::vector<Sample> samples_of(const Forecast& forecast, const Match& match);
 
 }  // namespace roofline::model

@@ -116,6 +116,7 @@ struct Launch {
   std::uint64_t context = 0;
   std::uint64_t stream = 0;
   std::uint64_t ordinal = 0;  // order in the file, from 0
+  std::uint32_t run = 0;      // which run of the program, from 0, where one file holds several
   std::uint64_t count = 1;
   bool derived = false;                // its metrics are medians over `count` launches, not what one launch counted
   std::vector<std::string_view> nvtx;  // open ranges, outermost first
@@ -137,7 +138,7 @@ class FileView;  // mapped or decompressed bytes
 
 // One input file, read.
 struct Profile {
-  std::string path;      // as given
+  std::string path;      // as given; a merged profile has the paths of its inputs, joined with " + "
   std::string format;    // "ncu-rep", "ncu-csv", "nvprof-csv", "table"
   std::string producer;  // "Nsight Compute 2025.1.0.0"; empty when unknown
   std::vector<DeviceInfo> devices;
@@ -150,6 +151,11 @@ struct Profile {
   std::shared_ptr<const std::vector<std::string>> extra_metrics;  // names of ids >= MetricCatalogue::size()
   // The machine a table or a model names; empty otherwise.
   std::string machine;
+  // The inputs of a merged profile, in their order; empty in a profile of one file. One path where a file's own runs
+  // were joined.
+  std::vector<std::string> merged_paths;
+
+  bool merged() const { return !merged_paths.empty(); }
 
   std::string_view metric_name(MetricId id) const;
 };

@@ -125,9 +125,11 @@ struct Total {
   Quantity dram_bytes;
   double other_ceiling_time_s = 0;  // placed under another kind of ceiling: not in the fraction
 };
+Total total(std::span<const PlacementGroup* const> rows);
 Total total(std::span<const PlacementGroup> rows);
 
-// Marks the rows worth a look: gain >= look_share of the total time, and not optimal or optimal with waste.
+// Marks rows worth a look: gain >= look_share of the total time, and not optimal or optimal with waste.
+void mark_look(PlacementGroup& row, double total_time_s, const Thresholds& thresholds);
 void mark_looks(std::span<PlacementGroup> rows, double total_time_s, const Thresholds& thresholds);
 
 }  // namespace roofline

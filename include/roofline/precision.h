@@ -10,8 +10,9 @@
 
 namespace roofline {
 
-// Operand type. The last three are counters that merge types (Turing's tensor counter, Blackwell's FP4/FP6/FP8
-// counter): they keep their merged key, and their peak is the range of the members' peaks.
+// Operand type. The merged ones are counters that count several types (Turing's tensor counter, Blackwell's
+// FP4/FP6/FP8 counter): they keep their merged key, and their peak is the range of the members' peaks. `unknown` is a
+// floating-point type that nobody stated: its FLOPs are shown, and no ceiling has a peak for them.
 enum class NumberType : std::uint8_t {
   fp64,
   fp32,
@@ -28,6 +29,7 @@ enum class NumberType : std::uint8_t {
   fp16_bf16_tf32,
   fp4_fp6_fp8,
   fp4_fp6,
+  unknown,
 };
 std::string_view to_string(NumberType type);
 bool is_integer(NumberType type);                      // counted as operations, never summed into FLOPs

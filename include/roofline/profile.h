@@ -32,7 +32,7 @@ Profile open_profile(const std::string& path, const ReadOptions& options = {});
 // The same for bytes in memory; `label` stands for the path in messages.
 Profile read_profile(std::string_view bytes, const std::string& label, const ReadOptions& options = {});
 
-// Several files, read in parallel, in the order given.
+// Several files, read in parallel, in the order given. A file named twice is read twice and bears a warning.
 std::vector<Profile> open_profiles(std::span<const std::string> paths, const ReadOptions& options = {});
 
 enum class MergeMode : std::uint8_t { launch_by_launch, by_shape };
@@ -40,7 +40,8 @@ enum class MergeMode : std::uint8_t { launch_by_launch, by_shape };
 // Joins profiles of several runs of one program (bytes in one, FLOPs in another). `launch_by_launch` demands equal
 // device, stream, ordinal, name, grid and block, and quantities present in both within 5 % (time aside); it throws
 // InputError naming the first mismatch. `by_shape` joins medians per (name, grid, block) and marks them derived.
-// Time is taken from the run that is not slowed down by instruction counting.
+// Time is taken from the run that is not slowed down by instruction counting. A profile with several runs (see
+// Launch::run) is as many profiles. Throws UsageError for no profile, and for a single run launch by launch.
 Profile merge_profiles(std::span<const Profile> profiles, MergeMode mode);
 
 // --- Nsight Compute extras, read on demand ---

@@ -72,6 +72,8 @@ struct ReportWarning {
 
 struct Report {
   Thresholds thresholds;
+  // Clocks that the user named for the roofs, in place of those of the run or the datasheet.
+  std::optional<double> asked_sm_clock_hz, asked_memory_clock_hz;
   std::vector<ReportInput> inputs;
   std::vector<Machine> machines;
   std::vector<KernelRow> rows;

@@ -6,6 +6,7 @@ namespace roofline {
 struct Thresholds {
   double optimal = 0.80;           // fraction of roof from which a kernel is done
   double optimal_measured = 0.90;  // the same under measured ceilings
+  double above_roof = 1.02;        // fraction of a roof from which a kernel is above it; less is rounding
   double busy = 0.60;              // a unit from here on is the one to look at; below on all sides: latency
   double latency_ratio = 4.0;      // t_compute/t_dram within [1/4, 4] counts as "middling intensity"
   double tensor_idle = 0.05;       // tensor pipe busy above this without counted operations: FLOPs unknown
@@ -19,6 +20,7 @@ struct Thresholds {
   double launch_bound = 3.0;       // t_roof under this many launch floors: launch-bound
   double margin = 0.05;            // relative; profilers round percentages and clocks
   double negligible = 0.01;        // of the time: work that fills no more of its roof cannot change a verdict
+  double no_verdict = 1.10;        // above this fraction something does not belong together: no position
   double full_wave = 1.0;          // waves per SM below this leave SMs idle
 };
 

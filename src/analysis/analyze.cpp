@@ -1,6 +1,7 @@
 #include "roofline/analysis.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <re2/re2.h>
 
 #include <algorithm>
@@ -21,7 +22,7 @@ namespace {
 // What makes two launches the same row.
 struct RowKey {
   std::size_t profile;
-  std::uint32_t device;
+  std::uint32_t device, run;
   std::string_view name, op;
   Dim3 grid, block;
   bool operator==(const RowKey&) const = default;
@@ -32,7 +33,7 @@ struct RowKeyHash {
     std::size_t h = std::hash<std::string_view>{}(k.name);
     const auto mix = [&h](std::uint64_t v) { h ^= v + 0x9e3779b97f4a7c15ULL + (h << 6) + (h >> 2); };
     mix(std::hash<std::string_view>{}(k.op));
-    for (const auto v : {k.profile, static_cast<std::size_t>(k.device)}) mix(v);
+    for (const auto v : {k.profile, std::size_t{k.device}, std::size_t{k.run}}) mix(v);
     for (const auto& d : {k.grid, k.block})
       for (const auto v : {d.x, d.y, d.z}) mix(v);
     return h;
@@ -60,7 +61,7 @@ std::vector<RowLaunches> group_launches(std::span<const Profile> profiles, const
   for (std::size_t p = 0; p < profiles.size(); ++p)
     for (const auto& l : profiles[p].launches) {
       if (!passes(filter.get(), l.name)) continue;
-      const RowKey key{p, l.device, l.name, l.op, l.grid, l.block};
+      const RowKey key{p, l.device, l.run, l.name, l.op, l.grid, l.block};
       const auto [it, fresh] = index.try_emplace(key, rows.size());
       // Each line of a typed table is a row of its own, even where names repeat.
       if (fresh || options.per_launch || l.given) {
@@ -95,10 +96,7 @@ class WarningCounts {
 };
 
 // A merged profile takes its times from the run that did not count instructions, or says itself that it could not.
-bool accounts_for_times(const Profile& profile) {
-  return std::any_of(profile.warnings.begin(), profile.warnings.end(),
-                     [](const ReadWarning& w) { return w.code.starts_with("merge-slow"); });
-}
+bool accounts_for_times(const Profile& profile) { return profile.merged(); }
 
 // Row of each launch, by (input, ordinal).
 using LaunchRows = std::map<std::pair<std::size_t, std::uint64_t>, std::size_t>;
@@ -112,7 +110,6 @@ void add_profile_warnings(std::span<const Profile> profiles, Report& report) {
       for (const auto ordinal : row.launch_ids) rows[{row.input, ordinal}] = row.id;
   for (std::size_t p = 0; p < profiles.size(); ++p) {
     const auto& profile = profiles[p];
-    report.inputs.push_back({profile.path, profile.format, profile.producer});
     const auto prefix = profiles.size() > 1 ? profile.path + ": " : std::string();
     for (const auto& w : profile.warnings) {
       std::optional<std::size_t> kernel;
@@ -121,6 +118,17 @@ void add_profile_warnings(std::span<const Profile> profiles, Report& report) {
       report.warnings.push_back({w.code, prefix + w.message, kernel});
     }
   }
+}
+
+// Files that were joined are an input each; rows of a join belong to its first one.
+void list_inputs(std::span<const Profile> profiles, Report& report) {
+  std::vector<std::size_t> first;
+  for (const auto& p : profiles) {
+    first.push_back(report.inputs.size());
+    for (const auto& path : p.merged() ? p.merged_paths : std::vector{p.path})
+      report.inputs.push_back({path, p.format, p.producer});
+  }
+  for (auto& row : report.rows) row.input = first[row.input];
 }
 
 // The machine shows the roofs of its longest launch: clocks differ from launch to launch.
@@ -175,16 +183,47 @@ class Collection {
 };
 
 void sum_up(Report& report) {
-  std::vector<PlacementGroup> groups;
+  std::vector<const PlacementGroup*> groups;
   groups.reserve(report.rows.size());
-  for (const auto& row : report.rows) groups.push_back(row.group);
+  for (const auto& row : report.rows) groups.push_back(&row.group);
   report.total = total(groups);
-  mark_looks(groups, report.total.time_s, report.thresholds);
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    auto& row = report.rows[i];
-    row.group.placement.look = groups[i].placement.look;
+  for (auto& row : report.rows) {
+    mark_look(row.group, report.total.time_s, report.thresholds);
     row.time_share = report.total.time_s > 0 ? row.group.work.time.value_or(0) / report.total.time_s : 0;
     report.failed_launches += row.failed_launches;
+  }
+}
+
+// Clocks given by hand make at-clock roofs of the datasheet's: another kind of ceiling has no use for them.
+void check_options(const AnalysisOptions& options) {
+  const bool clocks = options.sm_clock_hz || options.memory_clock_hz;
+  const bool at_clock = options.ceiling == CeilingChoice::automatic || options.ceiling == CeilingChoice::at_clock;
+  if (clocks && !at_clock)
+    throw UsageError("clocks make at-clock roofs: leave out --ceiling, or say --ceiling at-clock");
+}
+
+void check_measured(const std::vector<Machine>& machines, const AnalysisOptions& options) {
+  if (options.ceiling != CeilingChoice::measured) return;
+  const auto has_one = [](const Machine& m) { return m.ceiling(CeilingKind::measured) != nullptr; };
+  if (std::any_of(machines.begin(), machines.end(), has_one)) return;
+  throw UsageError(fmt::format("no measured ceiling is known for {}; roofline machine list shows who has one",
+                               machines.empty() ? "this machine" : machines.front().name));
+}
+
+// The profiler locks the SM clock and leaves the memory clock alone: a kernel may be compute-bound under the profiler
+// and memory-bound at the datasheet's clocks.
+void warn_of_regimes(Report& report) {
+  for (const auto& row : report.rows) {
+    const auto& p = row.group.placement;
+    if (p.ceiling == CeilingKind::datasheet || !p.placed() || !row.datasheet || !row.datasheet->placed()) continue;
+    if (p.regime == row.datasheet->regime) continue;
+    const auto clock = p.clock_hz ? fmt::format(" ({:.2f} GHz)", *p.clock_hz / 1e9) : std::string();
+    report.warnings.push_back(
+        {"regime-depends-on-clock",
+         fmt::format("'{}' is {}-bound at the SM clock of its roof{}, {}-bound under the datasheet's roofs: the memory "
+                     "clock did not change alike",
+                     row.name, to_string(p.regime), clock, to_string(row.datasheet->regime)),
+         row.id});
   }
 }
 
@@ -192,8 +231,12 @@ void sum_up(Report& report) {
 
 Report analyze(std::span<const Profile> profiles, const AnalysisOptions& options) {
   Report report;
+  check_options(options);
   report.thresholds = options.thresholds;
+  report.asked_sm_clock_hz = options.sm_clock_hz;
+  report.asked_memory_clock_hz = options.memory_clock_hz;
   DeviceMachines devices(profiles, options.machine);
+  check_measured(devices.machines(), options);
   std::vector<double> longest(devices.machines().size(), -1);
   WarningCounts counting_warnings;
   Collection collection;
@@ -213,8 +256,10 @@ Report analyze(std::span<const Profile> profiles, const AnalysisOptions& options
   report.warnings = devices.warnings();
   collection.write(report);
   add_profile_warnings(profiles, report);
+  list_inputs(profiles, report);
   counting_warnings.append_to(report.warnings);
   sum_up(report);
+  warn_of_regimes(report);
   report.findings = report_pitfalls(report, profiles);
   return report;
 }

@@ -17,6 +17,31 @@ std::string unknown_machine(const std::string& name) {
   return fmt::format("unknown or ambiguous machine '{}'; did you mean {}?", name, fmt::join(near, ", "));
 }
 
+std::string unknown_gpu(const DeviceInfo& device) {
+  auto name = fmt::format("'{}'", device.name);
+  if (!device.compute_capability.empty()) name += fmt::format(" (CC {})", device.compute_capability);
+  return fmt::format(
+      "the catalogue has no {}: its roofs are the report's own peaks at the clocks of the run, as far as it holds "
+      "them. "
+      "For the datasheet's, describe it in a file and run roofline machine add FILE.toml; roofline machine show NAME "
+      "--toml prints one to start from",
+      name);
+}
+
+// Roofs of another GPU than the one that was measured would be wrong numbers with a right look.
+void refuse_other_gpu(const Profile& profile, const DeviceInfo& device, const Machine& forced) {
+  const auto* own = MachineCatalogue::instance().match(device);
+  const bool other_row = own != nullptr && own->id != forced.id;
+  const bool other_chip = !device.compute_capability.empty() && !forced.compute_capability.empty() &&
+                          device.compute_capability != forced.compute_capability;
+  if (!other_row && !other_chip) return;
+  throw UsageError(
+      fmt::format("{}: was measured on {} (compute capability {}), not on {}; --machine is for files that "
+                  "do not name their GPU",
+                  profile.path, device.name.empty() ? "another GPU" : device.name,
+                  device.compute_capability.empty() ? "unknown" : device.compute_capability, forced.name));
+}
+
 Machine from_device(const DeviceInfo& device) {
   Machine m;
   m.name = device.name;
@@ -50,16 +75,14 @@ DeviceMachines::Entry DeviceMachines::resolve(const Profile& profile, const Devi
     if (found == nullptr) warnings_.push_back({"unknown-machine", unknown_machine(profile.machine), std::nullopt});
   }
   if (found == nullptr && device != nullptr) found = catalogue.match(*device);
-  if (forced != nullptr && device != nullptr && !device->compute_capability.empty() &&
-      !forced->compute_capability.empty() && device->compute_capability != forced->compute_capability)
-    warnings_.push_back({"machine-differs",
-                         fmt::format("{}: the file is from {} (CC {}), but --machine names {} (CC {})", profile.path,
-                                     device->name.empty() ? "a GPU" : device->name, device->compute_capability,
-                                     forced->name, forced->compute_capability),
-                         std::nullopt});
+  if (forced != nullptr && device != nullptr) refuse_other_gpu(profile, *device, *forced);
   if (found != nullptr) return {found, add(*found)};
   if (device == nullptr || (device->name.empty() && device->compute_capability.empty())) return {};
-  return {nullptr, add(from_device(*device))};
+  const auto before = machines_.size();
+  const auto index = add(from_device(*device));
+  if (machines_.size() > before && !device->name.empty())
+    warnings_.push_back({"unknown-gpu", unknown_gpu(*device), std::nullopt});
+  return {nullptr, index};
 }
 
 std::optional<std::size_t> DeviceMachines::add(Machine machine) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analysis/above_roof.h"
+#include "analysis/roofs.h"
 #include "roofline/diagnosis.h"
 #include "roofline/machines.h"
 #include "roofline/names.h"
@@ -18,33 +20,6 @@ DeviceInfo device_of(const Profile& profile, const Launch& launch, const Machine
   return device;
 }
 
-// The roofs of one launch: its own clock's where the profile carries one, else the datasheet's. A percent-only launch
-// without a clock needs no peak: an at-clock ceiling without figures places it by the profiler's own percentages.
-struct Roofs {
-  Ceiling used;
-  const Ceiling* datasheet = nullptr;
-};
-
-Roofs choose_roofs(const Launch& launch, const Work& work, const DeviceInfo& device, const Machine* catalogue,
-                   CeilingChoice choice) {
-  Roofs roofs;
-  roofs.datasheet = catalogue != nullptr ? catalogue->ceiling(CeilingKind::datasheet) : nullptr;
-  if (choice != CeilingChoice::datasheet && !launch.given) {
-    if (auto at_clock = at_clock_ceiling(launch, device, catalogue)) {
-      roofs.used = std::move(*at_clock);
-      return roofs;
-    }
-    const auto& dram = work.level(MemoryLevel::dram);
-    const bool percent_only = dram.direct_fraction && (!dram.total || roofs.datasheet == nullptr);
-    if (percent_only || choice == CeilingChoice::at_clock) {
-      roofs.used.kind = CeilingKind::at_clock;
-      return roofs;
-    }
-  }
-  if (roofs.datasheet != nullptr) roofs.used = *roofs.datasheet;
-  return roofs;
-}
-
 struct Placed {
   std::vector<const Launch*> launches;
   std::vector<Work> works;
@@ -59,13 +34,22 @@ std::vector<PlacedWork> pairs(const std::vector<Work>& works, const std::vector<
   return out;
 }
 
+// A measured ceiling may hold less than the row needs: that is why, not what the profile lacks.
+void note_gap(std::string gap, Placement& p) {
+  if (gap.empty()) return;
+  if (!p.placed()) p.reason = gap;
+  p.notes.push_back(std::move(gap));
+}
+
 void place_launch(const Launch& launch, const DeviceInfo& device, const Machine* catalogue,
                   const AnalysisOptions& options, Placed& placed, BuiltRow& out) {
   auto counted = count(launch, device);
   for (auto& w : counted.warnings) out.warnings.push_back(std::move(w));
   const auto groups = catalogue != nullptr ? catalogue->pipe_groups : pipe_groups(device.compute_capability);
-  auto roofs = choose_roofs(launch, counted.work, device, catalogue, options.ceiling);
+  auto roofs = choose_roofs(launch, counted.work, device, catalogue, options);
   placed.used.push_back(place(counted.work, roofs.used, groups, options.thresholds));
+  if (roofs.used.kind == CeilingKind::measured)
+    note_gap(measured_gap(counted.work, roofs.used, catalogue), placed.used.back());
   if (roofs.datasheet != nullptr)
     placed.datasheet.push_back(place(counted.work, *roofs.datasheet, groups, options.thresholds));
   const double time = counted.work.time.value_or(0);
@@ -86,6 +70,31 @@ void diagnose_longest(const Placed& placed, const DeviceInfo& device, const Thre
   const auto& launch = *placed.launches[longest];
   row.diagnosed_launch = launch.ordinal;
   diagnose_row({launch, device, placed.works[longest], placed.used[longest], thresholds}, row.group, row.findings);
+}
+
+double largest_fraction(const Placement& p) {
+  double largest = 0;
+  for (const auto& r : p.resources)
+    if (r.required) largest = std::max(largest, r.fraction);
+  return largest;
+}
+
+// A row above its roof is explained by its launch that is farthest above, in place of the rule that only notes it.
+void explain_if_above(const Placed& placed, const DeviceInfo& device, const Machine* catalogue,
+                      const AnalysisOptions& options, BuiltRow& out) {
+  auto& row = out.row;
+  if (placed.works.empty()) return;
+  if (!is_above_roof(row.group.placement, row.datasheet ? &*row.datasheet : nullptr, options.thresholds)) return;
+  std::size_t i = 0;
+  for (std::size_t k = 1; k < placed.used.size(); ++k)
+    if (largest_fraction(placed.used[k]) > largest_fraction(placed.used[i])) i = k;
+  const auto& launch = *placed.launches[i];
+  const auto roofs = choose_roofs(launch, placed.works[i], device, catalogue, options);
+  auto finding = explain_above_roof({launch, device, placed.works[i], catalogue, roofs.used, placed.used[i],
+                                     row.datasheet ? &placed.datasheet[i] : nullptr, out.warnings, options.thresholds});
+  if (!finding) return;
+  std::erase_if(row.findings, [](const Finding& f) { return f.id == "over-the-roof"; });
+  row.findings.push_back(std::move(*finding));
 }
 
 void describe(const RowLaunches& launches, const Profile& profile, KernelRow& row) {
@@ -133,6 +142,7 @@ BuiltRow build_row(const RowLaunches& launches, const Profile& profile, const Ma
   diagnose_longest(placed, device, options.thresholds, out.row);
   if (!placed.datasheet.empty() && placed.datasheet.size() == placed.works.size())
     out.row.datasheet = aggregate(pairs(placed.works, placed.datasheet), options.thresholds).placement;
+  explain_if_above(placed, device, catalogue, options, out);
   if (placed.works.empty())
     out.row.group.placement.reason = "every launch failed under the profiler";
   else

@@ -15,8 +15,10 @@
 namespace roofline::chart {
 namespace {
 
-constexpr double kMarkWeight = 1.0;  // what it costs a label to cover a mark, a line
-constexpr double kLineWeight = 0.5;
+// What it costs a label to cover a mark, a line, a ridge.
+constexpr double kMarkWeight = 2.5;
+constexpr double kLineWeight = 2.0;
+constexpr double kRidgeWeight = 0.3;
 
 class Layout {
  public:
@@ -35,9 +37,11 @@ class Layout {
     draw_gains(placer);
     draw_links(placer);
     draw_marks();
+    Placer strip(has_strip() ? scene_.strip : Box{0, 0, 1, 1}, distances());
+    keep_off_marks(placer, strip);
     label_roofs(placer);
     label_ridges(placer);
-    label_points(placer);
+    label_points(placer, strip);
     flow_.start_below(scene_.plot.bottom + below_plot());
     flow_.key(chart_, gains_drawn_);
     flow_.list(chart_, listed_);
@@ -255,7 +259,7 @@ class Layout {
       const auto top = at(ridge.intensity, ridge.flops_per_s);
       const Point foot{top.x, scene_.plot.bottom};
       line({top, foot}, Ink::ridge);
-      placer.avoid_line(top, foot, kLineWeight / 2);
+      placer.avoid_line(top, foot, kRidgeWeight);
     }
   }
 
@@ -374,16 +378,19 @@ class Layout {
     return out;
   }
 
-  void label_points(Placer& plot) {
-    Placer strip(has_strip() ? scene_.strip : Box{0, 0, 1, 1}, distances());
+  void keep_off_marks(Placer& plot, Placer& strip) {
     for (std::size_t i = 0; i < chart_.points.size(); ++i) {
-      const double r = radius_of(chart_.points[i]);
-      const auto mark =
-          s_.cells ? cell_of(marks_[i]) : Box{marks_[i].x, marks_[i].y, marks_[i].x, marks_[i].y}.grown(r);
-      // In a grid of cells a label on a mark hides it.
       auto& placer = on_strip(chart_.points[i]) ? strip : plot;
-      s_.cells ? placer.block(mark) : placer.avoid(mark, kMarkWeight);
+      const auto& m = marks_[i];
+      // In a grid of cells a label on a mark hides it.
+      if (s_.cells)
+        placer.block(cell_of(m));
+      else
+        placer.avoid(Box{m.x, m.y, m.x, m.y}.grown(radius_of(chart_.points[i])), kMarkWeight);
     }
+  }
+
+  void label_points(Placer& plot, Placer& strip) {
     std::size_t names = 0;
     std::size_t numbers = 0;
     for (std::size_t i = 0; i < chart_.points.size(); ++i) {

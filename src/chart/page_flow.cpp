@@ -112,19 +112,22 @@ void PageFlow::key_marks(const Chart& chart) {
 
 void PageFlow::key_sizes(const Chart& chart) {
   if (s_.cells || !chart.links.empty()) return;
-  for (const double share : {0.25, 0.05, 0.01}) {
-    const auto what = fmt::format("{:.0f}% of the time", 100 * share);
+  static constexpr std::array<double, 3> kShares = {0.25, 0.05, 0.01};
+  const std::string what = "25%, 5%, 1% of the time";
+  double symbols = 0;
+  for (const double share : kShares) symbols += 2 * s_.marker_most * std::sqrt(share) + 4;
+  double x = key_slot(what + std::string(static_cast<std::size_t>(symbols / 4), ' '));
+  const double y = y_ + s_.line_height(Ink::key) / 2;
+  for (const double share : kShares) {
     const double r = s_.marker_most * std::sqrt(share);
-    key_x_ += std::max(0.0, 2 * r - 18);
-    const double x = key_slot(what);
-    const double y = y_ + s_.line_height(Ink::key) / 2;
-    scene_.items.push_back(Marker{{x + 18 - r, y}, r, Position::unplaced, Toward::nowhere, Marker::kNone});
-    text({x + 22, y}, what, Ink::key, Anchor::start);
+    scene_.items.push_back(Marker{{x + r, y}, r, Position::unplaced, Toward::nowhere, Marker::kNone, true});
+    x += 2 * r + 4;
   }
+  text({x + 2, y}, what, Ink::key, Anchor::start);
 }
 
 void PageFlow::key(const Chart& chart, std::size_t gains) {
-  y_ += unit(8, 0);
+  y_ += unit(12, 0);
   key_x_ = margin();
   key_marks(chart);
   const auto any_roof = [&](auto role) {
@@ -137,7 +140,7 @@ void PageFlow::key(const Chart& chart, std::size_t gains) {
   if (!chart.links.empty() && chart.links.front().kind == ChartLink::Kind::comparison)
     key_line(Ink::change, "before to after", true);
   key_sizes(chart);
-  y_ += s_.line_height(Ink::key) + unit(8, 0);
+  y_ += s_.line_height(Ink::key) + unit(12, 0);
 }
 
 // ---------------------------------------------------------------- list

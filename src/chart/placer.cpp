@@ -78,15 +78,17 @@ bool Placer::leader_is_free(Point from, Point to) const {
 
 std::optional<Placed> Placer::place(Point mark, double radius, double width, double height) {
   // Beside the mark reads best, then above and below, then the diagonals.
-  static constexpr std::array<double, 12> kAngles = {0,     1,    -0.5,  0.5,  -0.25, 0.25,
-                                                     -0.75, 0.75, -0.12, 0.12, -0.88, 0.88};
+  static constexpr std::array<double, 24> kAngles = {0,     1,    -0.5,  0.5,  -0.25, 0.25, -0.75, 0.75,
+                                                     -0.12, 0.12, -0.88, 0.88, -0.37, 0.37, -0.63, 0.63,
+                                                     -0.06, 0.06, -0.94, 0.94, -0.44, 0.44, -0.56, 0.56};
+  constexpr std::size_t kNear = 12;  // angles that make a difference on the inner rings
   constexpr std::size_t kRings = 7;
   constexpr double kRingCost = 0.22;
-  constexpr double kTooMuch = 1.6;  // rather no label than one on top of other things
+  constexpr double kTooMuch = 2.4;  // rather no label than one on top of other things
   std::optional<Candidate> best;
   for (std::size_t ring = 0; ring < kRings; ++ring) {
     const double reach = radius + distances_.gap + static_cast<double>(ring * ring + ring) / 2 * distances_.leader_step;
-    for (std::size_t i = 0; i < kAngles.size(); ++i) {
+    for (std::size_t i = 0; i < (ring < 2 ? kNear : kAngles.size()); ++i) {
       const double cost0 = kRingCost * static_cast<double>(ring) + 0.01 * static_cast<double>(i);
       if (best && cost0 >= best->cost) continue;
       const auto box = candidate_box(mark, reach, kAngles[i] * std::numbers::pi, width, height);

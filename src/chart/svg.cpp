@@ -141,9 +141,9 @@ std::string escaped(std::string_view s) {
   return out;
 }
 
-// Two decimals at most: enough for a hundredth of a pixel, and the same on every machine.
+// A tenth of a pixel is finer than anyone sees, and coarse enough to come out the same on every machine.
 std::string num(double v) {
-  auto out = fmt::format("{:.2f}", v);
+  auto out = fmt::format("{:.1f}", v);
   while (out.back() == '0') out.pop_back();
   if (out.back() == '.') out.pop_back();
   return out == "-0" ? "0" : out;
@@ -279,6 +279,10 @@ class SvgWriter {
   }
 
   void add(const Marker& m) {
+    if (m.size_only) {
+      emit("<circle class=\"frame\" cx=\"{}\" cy=\"{}\" r=\"{}\"/>\n", num(m.at.x), num(m.at.y), num(m.radius));
+      return;
+    }
     const auto* colour = kPositions[static_cast<std::size_t>(m.position)].name;
     const bool open = m.toward != Toward::nowhere;
     emit("<path class=\"{}{} {}\" d=\"{}\"", open ? "o" : "", colour, open ? "open" : "mark", shape(m));

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/explain_command.h"
 #include "cli/machine_command.h"
 #include "cli/model_command.h"
 #include "cli/report_command.h"
@@ -64,6 +65,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(roofline::cli::make_report_command());
+  commands.push_back(roofline::cli::make_explain_command());
   commands.push_back(roofline::cli::make_model_command());
   commands.push_back(roofline::cli::make_machine_command());
   for (const auto& command : commands) command->setup(app);

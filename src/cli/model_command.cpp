@@ -5,6 +5,8 @@
 
 #include <map>
 
+#include "cli/chart_choice.h"
+#include "cli/choices.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
 #include "roofline/error.h"
@@ -43,10 +45,12 @@ class ModelCommand : public Command {
     options_.setup(*command_);
     auto* views = command_->add_option_group("Views");
     views->add_option("--sort", sort_, "order, time, gain, fraction, flops, bytes, intensity or name")
-        ->transform(CLI::CheckedTransformer(kSortKeys, CLI::ignore_case));
-    auto* sweep = views->add_option("--sweep", sweeps_,
-                                    "AXIS=VALUE,...: a table over batch, context, query-length, tp, ep, dtype, kv-dtype "
-                                    "or machine; several sweeps multiply");
+        ->transform(one_of(kSortKeys))
+        ->type_name("KEY");
+    auto* sweep =
+        views->add_option("--sweep", sweeps_,
+                          "AXIS=VALUE,...: a table over batch, context, query-length, tp, ep, dtype, kv-dtype "
+                          "or machine; several sweeps multiply");
     auto* compare = views->add_option("--compare", compare_, "AXIS=VALUE: what this change brings, per operator");
     auto* throughput = views->add_option("--tokens-per-s", tokens_per_s_, "Measured throughput, set beside the model")
                            ->check(CLI::PositiveNumber);
@@ -71,8 +75,9 @@ class ModelCommand : public Command {
       output_.print(document);
       return model::measured_throughput(forecast, *tokens_per_s_).fraction > 1 ? kCheckFailed : kOk;
     }
+    const auto report = model::forecast_report(forecast);
     output_.print(model::forecast_document(forecast, sort_),
-                  [&] { return to_json(model::forecast_report(forecast)); });
+                  {[&] { return to_json(report); }, [&] { return chosen_chart(report, "report"); }});
     return kOk;
   }
 
@@ -82,7 +87,9 @@ class ModelCommand : public Command {
     for (const auto& text : sweeps_) axes.push_back(model::parse_axis(text));
     for (const auto& axis : axes) options_.set_if_absent(axis);
     const auto input = options_.sweep_input();
-    output_.print(model::sweep_document(input, model::run_sweep(input, axes)));
+    const auto sweep = model::run_sweep(input, axes);
+    output_.print(model::sweep_document(input, sweep),
+                  {nullptr, [&] { return chosen_chart(model::sweep_report(input, sweep), "trajectory"); }});
     return kOk;
   }
 

@@ -31,6 +31,19 @@ model::LatentForm latent_form(const std::string& name) {
 void ModelOptions::setup(CLI::App& command) {
   auto* step = command.add_option_group("Step");
   step->add_option("--machine", machine, "Catalogue machine (h100, h200, b200, a100 ...)");
+  add_step(*step);
+  add_details(*command.add_option_group("Details of the step"));
+}
+
+void ModelOptions::setup_beside_file(CLI::App& command) {
+  auto* step = command.add_option_group("Model beside the measurement");
+  step->add_option("--model", model, "A preset, a config.json, or the folder of one: set the model beside the file");
+  add_step(*step);
+  add_details(*step);
+}
+
+void ModelOptions::add_step(CLI::App& group) {
+  auto* step = &group;
   step->add_option("--batch", batch_, "Sequences on this GPU (or group of tp GPUs)");
   step->add_option("--context", context_, "Tokens of KV cache that each sequence attends, its new ones included");
   step->add_option("--phase", phase_, "decode or prefill")->check(CLI::IsMember({"decode", "prefill"}));
@@ -40,12 +53,16 @@ void ModelOptions::setup(CLI::App& command) {
   step->add_option("--tp", tp_, "GPUs of tensor parallelism");
   step->add_option("--dp", dp_, "Data-parallel attention around shared experts (with --ep)");
   step->add_option("--ep", ep_, "GPUs that whole experts are spread over (tp x dp)");
-  auto* details = command.add_option_group("Details of the step");
+}
+
+void ModelOptions::add_details(CLI::App& group) {
+  auto* details = &group;
   details->add_option("--latent", latent_, "Latent attention: auto, absorbed or expanded")
       ->check(CLI::IsMember({"auto", "absorbed", "expanded"}));
   details->add_option("--sampling", sampling_, "none, greedy, exponential, rejection or sort")
       ->check(CLI::IsMember({"none", "greedy", "exponential", "rejection", "sort"}));
-  details->add_option("--routing", routing_, "Experts: uniform (expected distinct ones) or balanced (as many as can be)")
+  details
+      ->add_option("--routing", routing_, "Experts: uniform (expected distinct ones) or balanced (as many as can be)")
       ->check(CLI::IsMember({"uniform", "balanced"}));
   details->add_flag("--unfused", unfused_, "Separate Q, K, V, gate and up products, adds and attention scores");
   details->add_flag("--fuse-quantize", fuse_quantize_, "Activations quantized by the kernel before");

@@ -13,6 +13,9 @@ class ModelOptions {
  public:
   // Adds --machine, --batch, --context and the rest to `command`.
   void setup(CLI::App& command);
+  // The same for a command that has MODEL as --model and a --machine of its own, which it passes on in `machine`.
+  void setup_beside_file(CLI::App& command);
+  bool given() const { return !model.empty(); }
 
   std::string model;    // preset name or path
   std::string machine;  // catalogue name
@@ -24,6 +27,8 @@ class ModelOptions {
   void set_if_absent(const model::Axis& axis);
 
  private:
+  void add_step(CLI::App& step);
+  void add_details(CLI::App& details);
   model::StepOptions step_options() const;
   std::optional<model::Calibration> calibration() const;
 

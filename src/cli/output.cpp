@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
 
+#include "cli/choices.h"
 #include "cli/terminal.h"
 #include "roofline/error.h"
 
@@ -54,17 +54,22 @@ std::string tables_json(const Document& document) {
   return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+const std::map<std::string, Output::Format>& Output::formats() {
+  static const std::map<std::string, Format> kFormats = {
+      {"table", Format::table}, {"markdown", Format::markdown}, {"md", Format::markdown},
+      {"csv", Format::csv},     {"json", Format::json},         {"chart", Format::chart},
+      {"svg", Format::svg},     {"png", Format::png},           {"pdf", Format::pdf}};
+  return kFormats;
+}
+
 void Output::setup(CLI::App& command) {
-  static const std::map<std::string, Format> kFormats = {{"table", Format::table},
-                                                         {"markdown", Format::markdown},
-                                                         {"md", Format::markdown},
-                                                         {"csv", Format::csv},
-                                                         {"json", Format::json}};
   auto* group = command.add_option_group("Output");
-  group->add_option("--format", format_, "table, markdown, csv or json")
-      ->transform(CLI::CheckedTransformer(kFormats, CLI::ignore_case));
+  group->add_option("--format", format_, "table, markdown, csv, json, chart (in the terminal), svg, png or pdf")
+      ->transform(one_of(formats()))
+      ->type_name("FORMAT");
   group->add_flag("--json", json_, "Same as --format json");
-  group->add_option("-o,--output", output_, "Write to a file; its extension picks the format (.md .csv .json .txt)");
+  group->add_option("-o,--output", output_,
+                    "Write to a file; its extension picks the format (.md .csv .json .txt .svg .png .pdf)");
   group->add_option("--width", width_, "Columns of the table (0: the terminal's)");
 }
 
@@ -73,21 +78,38 @@ Output::Format Output::format() const {
   if (format_ != Format::automatic) return format_;
   if (output_.empty()) return Format::table;
   const auto extension = std::filesystem::path(output_).extension().string();
-  if (extension == ".md" || extension == ".markdown") return Format::markdown;
-  if (extension == ".csv") return Format::csv;
-  if (extension == ".json") return Format::json;
   if (extension == ".txt") return Format::table;
+  const auto it = formats().find(extension.empty() ? extension : extension.substr(1));
+  if (it != formats().end() && it->second != Format::chart) return it->second;
   throw UsageError(fmt::format("cannot tell the format of '{}' by its extension; add --format", output_));
 }
 
-void Output::print(const Document& document, const std::function<std::string()>& json) const {
-  switch (format()) {
+std::string Output::picture(Format format, const Forms& forms) const {
+  if (!forms.chart) throw UsageError("no chart is drawn of this; choose table, markdown, csv or json");
+  const auto chart = forms.chart();
+  if (format == Format::svg) return to_svg(chart);
+  if (format == Format::png) return to_png(chart);
+  if (format == Format::pdf) return to_pdf(chart);
+  auto style = detect_style(width_);
+  if (!output_.empty()) style.color = false;
+  return to_terminal(chart, style);
+}
+
+void Output::print(const Document& document, const Forms& forms) const {
+  const auto chosen = format();
+  switch (chosen) {
     case Format::json:
-      return write(json ? json() : tables_json(document));
+      return write(forms.json ? forms.json() : tables_json(document));
     case Format::markdown:
       return write(to_markdown(document));
     case Format::csv:
       return write(to_csv(document));
+    case Format::chart:
+    case Format::svg:
+      return write(picture(chosen, forms));
+    case Format::png:
+    case Format::pdf:
+      return write(picture(chosen, forms), true);
     case Format::automatic:
     case Format::table:
       break;
@@ -97,8 +119,8 @@ void Output::print(const Document& document, const std::function<std::string()>&
   write(to_terminal(document, style));
 }
 
-void Output::write(std::string text) const {
-  if (!text.ends_with('\n')) text += '\n';
+void Output::write(std::string text, bool binary) const {
+  if (!binary && !text.ends_with('\n')) text += '\n';
   if (output_.empty()) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     if (std::fflush(stdout) != 0) throw std::runtime_error("cannot write to standard output");

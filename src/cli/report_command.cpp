@@ -10,6 +10,9 @@
 
 #include "cli/chart_choice.h"
 #include "cli/choices.h"
+#include "cli/clock.h"
+#include "cli/model_options.h"
+#include "cli/output.h"
 #include "cli/terminal.h"
 #include "roofline/analysis.h"
 #include "roofline/chart.h"
@@ -30,8 +33,10 @@ const std::map<std::string, SortKey> kSortKeys = {{"time", SortKey::time},      
                                                   {"fraction", SortKey::fraction}, {"flops", SortKey::flops},
                                                   {"bytes", SortKey::bytes},       {"intensity", SortKey::intensity},
                                                   {"name", SortKey::name},         {"order", SortKey::order}};
-const std::map<std::string, CeilingChoice> kCeilings = {
-    {"auto", CeilingChoice::automatic}, {"datasheet", CeilingChoice::datasheet}, {"at-clock", CeilingChoice::at_clock}};
+const std::map<std::string, CeilingChoice> kCeilings = {{"auto", CeilingChoice::automatic},
+                                                        {"datasheet", CeilingChoice::datasheet},
+                                                        {"at-clock", CeilingChoice::at_clock},
+                                                        {"measured", CeilingChoice::measured}};
 const std::map<std::string, NumberLocale> kLocales = {
     {"auto", NumberLocale::automatic}, {"point", NumberLocale::point}, {"comma", NumberLocale::comma}};
 
@@ -50,6 +55,7 @@ class ReportCommand : public Command {
     command_->add_option("FILE", files_, "Profiler reports or tables; '-' reads standard input")->required();
     add_reading_options();
     add_analysis_options();
+    model_.setup_beside_file(*command_);
     add_output_options();
   }
 
@@ -59,7 +65,10 @@ class ReportCommand : public Command {
     const auto view = chosen_format();
     auto profiles = open_profiles(files_, reading_);
     if (!merge_.empty()) profiles = {merge_profiles(profiles, merge_mode())};
-    print(render(analyze(profiles, analysis_), view), view == Format::png || view == Format::pdf);
+    if (model_.given())
+      print(beside_model(profiles, view), false);
+    else
+      print(render(analyze(profiles, analysis_), view), view == Format::png || view == Format::pdf);
     for (const auto& p : profiles)
       if (p.partial) return kUnreadable;
     return kOk;
@@ -74,7 +83,7 @@ class ReportCommand : public Command {
         ->type_name("LOCALE");
     group->add_flag("--merge", merge_,
                     "Join runs of one program, launch by launch (bytes in one, FLOPs in another); --merge=by-shape "
-                    "joins medians per kernel and shape");
+                    "joins medians per kernel and shape; one file is enough where it holds several runs");
   }
 
   void add_analysis_options() {
@@ -82,9 +91,12 @@ class ReportCommand : public Command {
     group->add_option("--machine", analysis_.machine, "Catalogue machine, instead of the one that the file names");
     group
         ->add_option("--ceiling", analysis_.ceiling,
-                     "auto (at the clock of the run where the file has it, else datasheet), datasheet or at-clock")
+                     "auto (at the clock of the run where the file has it, else datasheet), datasheet, at-clock or "
+                     "measured")
         ->transform(one_of(kCeilings))
         ->type_name("KIND");
+    group->add_option("--clock", clock_, "Roofs at this SM clock instead: 1755, 1.755GHz");
+    group->add_option("--mem-clock", memory_clock_, "Roofs at this memory clock instead (half a pin's data rate)");
     group->add_option("-k,--kernel,--filter", analysis_.filter, "Only kernels whose full name matches this expression");
     group->add_option("--optimal", analysis_.thresholds.optimal, "Fraction of the roof from which a kernel is done")
         ->check(CLI::Range(0.0, 1.0));
@@ -121,10 +133,11 @@ class ReportCommand : public Command {
 
   Format chosen_format() {
     analysis_.thresholds.launch_floor_s = launch_floor_us_ * 1e-6;
+    if (!clock_.empty()) analysis_.sm_clock_hz = parse_clock(clock_, "--clock");
+    if (!memory_clock_.empty()) analysis_.memory_clock_hz = parse_clock(memory_clock_, "--mem-clock");
     table_.base_units = units_ == "base";
     table_.per_launch = analysis_.per_launch;
-    if (!merge_.empty() && merge_mode() == MergeMode::launch_by_launch && files_.size() < 2)
-      throw UsageError("--merge joins two or more files; only one is named");
+    if (!merge_.empty()) merge_mode();  // refuses before anything is read
     if (chart_ == "true") chart_ = "auto";
     if (!chart_.empty() && !is_chart_mode(chart_))
       throw UsageError(fmt::format("--chart={}: expected report, hierarchical or trajectory", chart_));
@@ -148,6 +161,23 @@ class ReportCommand : public Command {
     return chart_.empty() ? table : table + '\n' + to_terminal(chart_of(report), style);
   }
 
+  // Launches keep their order there: a matrix product is told by its place in the layer.
+  std::string beside_model(std::span<const Profile> profiles, Format format) {
+    analysis_.per_launch = true;
+    const auto report = analyze(profiles, analysis_);
+    model_.machine = analysis_.machine;
+    if (model_.machine.empty() && !report.machines.empty()) model_.machine = report.machines.front().id;
+    const auto forecast = model_.forecast();
+    const auto document = model::match_document(forecast, report, model::match_kernels(forecast, report));
+    if (format == Format::json) return tables_json(document);
+    if (format == Format::markdown) return to_markdown(document);
+    if (format == Format::csv) return to_csv(document);
+    if (format != Format::table) throw UsageError("--model has no chart; choose table, markdown, csv or json");
+    auto style = detect_style(width_);
+    if (!output_.empty()) style.color = false;
+    return to_terminal(document, style);
+  }
+
   Chart chart_of(const Report& report) const { return chosen_chart(report, chart_); }
 
   void print(std::string text, bool binary) const {
@@ -168,8 +198,10 @@ class ReportCommand : public Command {
   ReadOptions reading_;
   std::string merge_;
   AnalysisOptions analysis_;
+  std::string clock_, memory_clock_;
   double launch_floor_us_ = Thresholds{}.launch_floor_s * 1e6;
   TableOptions table_;
+  ModelOptions model_;
   Format format_ = Format::automatic;
   bool json_ = false;
   std::string chart_;  // empty: no chart asked for

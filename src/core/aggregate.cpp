@@ -267,6 +267,54 @@ bool wastes(const Work& work, const Thresholds& t) {
   return efficiency && efficiency.value() < t.sector_efficiency;
 }
 
+// Over all rows: time, work, and how firmly the time is placed.
+void sum_all(std::span<const PlacementGroup* const> rows, Total& out) {
+  std::map<Tier, double> tiers;
+  Sum flops;
+  Sum bytes;
+  for (const auto* row : rows) {
+    const double time = row->work.time.value_or(0);
+    const double placed = row->placement.placed() ? row->placed_time_s : 0;
+    out.time_s += time;
+    if (placed > 0) tiers[row->placement.tier] += placed;
+    if (time > placed) tiers[Tier::unplaced] += time - placed;
+    if (row->placement.cache_resident) out.cache_resident_time_s += time - placed;
+    flops.add(row->work.flops());
+    bytes.add(row->work.level(MemoryLevel::dram).total);
+  }
+  out.flops = flops.quantity();
+  out.dram_bytes = bytes.quantity();
+  if (out.time_s <= 0) return;
+  for (const auto& [tier, time] : tiers) out.share_by_tier.emplace_back(tier, time / out.time_s);
+}
+
+// Over the placed rows of the kind of ceiling with the most time.
+void sum_placed(std::span<const PlacementGroup* const> rows, Total& out) {
+  std::map<CeilingKind, double> kinds;
+  for (const auto* row : rows)
+    if (row->placement.placed()) kinds[row->placement.ceiling] += row->placed_time_s;
+  if (kinds.empty()) return;
+  out.ceiling = std::max_element(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) {
+                  return a.second < b.second;
+                })->first;
+  UpperMean upper;
+  for (const auto* row : rows) {
+    const auto& p = row->placement;
+    if (!p.placed()) continue;
+    if (p.ceiling != out.ceiling) {
+      out.other_ceiling_time_s += row->placed_time_s;
+      continue;
+    }
+    out.placed_time_s += row->placed_time_s;
+    out.roof_time_s += row->placed_roof_time_s;
+    out.bound = combine(out.bound, p.bound);
+    upper.add(p, row->placed_time_s);
+  }
+  out.fraction = out.roof_time_s / out.placed_time_s;
+  out.fraction_upper = upper.mean();
+  out.placed_time_share = out.placed_time_s / out.time_s;
+}
+
 }  // namespace
 
 PlacementGroup aggregate(std::span<const PlacedWork> launches, const Thresholds& thresholds) {
@@ -287,57 +335,29 @@ PlacementGroup aggregate(std::span<const PlacedWork> launches, const Thresholds&
   return group;
 }
 
-Total total(std::span<const PlacementGroup> rows) {
+Total total(std::span<const PlacementGroup* const> rows) {
   Total out;
-  std::map<CeilingKind, double> placed;
-  std::map<Tier, double> tiers;
-  Sum flops;
-  Sum bytes;
-  for (const auto& row : rows) {
-    const double time = row.work.time.value_or(0);
-    out.time_s += time;
-    if (row.placement.placed()) placed[row.placement.ceiling] += row.placed_time_s;
-    tiers[row.placement.placed() ? row.placement.tier : Tier::unplaced] +=
-        row.placement.placed() ? row.placed_time_s : time;
-    if (row.placement.placed() && time > row.placed_time_s) tiers[Tier::unplaced] += time - row.placed_time_s;
-    if (row.placement.cache_resident) out.cache_resident_time_s += time - row.placed_time_s;
-    flops.add(row.work.flops());
-    bytes.add(row.work.level(MemoryLevel::dram).total);
-  }
-  out.flops = flops.quantity();
-  out.dram_bytes = bytes.quantity();
-  if (out.time_s <= 0) return out;
-  for (const auto& [tier, time] : tiers) out.share_by_tier.emplace_back(tier, time / out.time_s);
-  if (placed.empty()) return out;
-  out.ceiling = std::max_element(placed.begin(), placed.end(), [](const auto& a, const auto& b) {
-                  return a.second < b.second;
-                })->first;
-  UpperMean upper;
-  for (const auto& row : rows) {
-    const auto& p = row.placement;
-    if (!p.placed()) continue;
-    if (p.ceiling != out.ceiling) {
-      out.other_ceiling_time_s += row.placed_time_s;
-      continue;
-    }
-    out.placed_time_s += row.placed_time_s;
-    out.roof_time_s += row.placed_roof_time_s;
-    out.bound = combine(out.bound, p.bound);
-    upper.add(p, row.placed_time_s);
-  }
-  out.fraction = out.roof_time_s / out.placed_time_s;
-  out.fraction_upper = upper.mean();
-  out.placed_time_share = out.placed_time_s / out.time_s;
+  sum_all(rows, out);
+  if (out.time_s > 0) sum_placed(rows, out);
   return out;
 }
 
+Total total(std::span<const PlacementGroup> rows) {
+  std::vector<const PlacementGroup*> pointers;
+  pointers.reserve(rows.size());
+  for (const auto& row : rows) pointers.push_back(&row);
+  return total(pointers);
+}
+
+void mark_look(PlacementGroup& row, double total_time_s, const Thresholds& thresholds) {
+  auto& p = row.placement;
+  const bool large = p.gain_s && *p.gain_s >= thresholds.look_share * total_time_s && *p.gain_s > 0;
+  const bool candidate = below_optimal(p, thresholds) || (is_optimal(p.position) && wastes(row.work, thresholds));
+  p.look = large && candidate;
+}
+
 void mark_looks(std::span<PlacementGroup> rows, double total_time_s, const Thresholds& thresholds) {
-  for (auto& row : rows) {
-    auto& p = row.placement;
-    const bool large = p.gain_s && *p.gain_s >= thresholds.look_share * total_time_s && *p.gain_s > 0;
-    const bool candidate = below_optimal(p, thresholds) || (is_optimal(p.position) && wastes(row.work, thresholds));
-    p.look = large && candidate;
-  }
+  for (auto& row : rows) mark_look(row, total_time_s, thresholds);
 }
 
 }  // namespace roofline

@@ -40,7 +40,11 @@ struct Facts {
   }
   double upper() const { return std::max(known(), compute_upper()); }
   // What was not counted cannot change which resource binds, nor how much.
-  bool exact() const { return flops_known || compute_upper() <= (1 - limits.margin) * known(); }
+  bool exact() const {
+    const double upper_end = compute_upper();
+    const bool closed = compute >= std::max(dram, link) && upper_end <= (1 + limits.margin) * compute;
+    return flops_known || closed || upper_end <= (1 - limits.margin) * known();
+  }
   double floor() const { return limits.launch_floor_s * work.launches; }
 };
 
@@ -293,21 +297,18 @@ bool l2_optimal(const Facts& facts, const Placement& p) {
          efficiency.value() >= facts.limits.sector_efficiency && facts.work.level(MemoryLevel::l2).total;
 }
 
-// Nothing proves that the row is below its roof: the operations that were not counted may fill it. A busy unit that
-// computes no FLOPs at all (integer, issue slots, special functions, load/store) is a verdict of its own.
+// Nothing proves that the row is below its roof: the operations that were not counted may fill it.
 void judge_open(const Facts& facts, Placement& p) {
-  const auto busiest = busiest_unit(facts.work.activity);
-  const auto unit = facts.work.activity.busiest_class;
-  const bool no_flop_unit =
-      unit == UnitClass::integer || unit == UnitClass::issue || unit == UnitClass::special || unit == UnitClass::memory;
-  if (facts.bounded() && no_flop_unit && busiest.fraction >= facts.limits.busy) return judge_below(facts, p);
   const auto& reason = facts.work.coverage.reason;
   const std::string why = reason.empty() ? "operations not counted" : reason;
   set(p, Position::unplaced,
-      facts.bounded() ? fmt::format("compute may be at {} %: {}", percent(facts.compute_upper()), why) : why);
+      facts.bounded() ? fmt::format("compute may be at {}%: {}", percent(facts.compute_upper()), why) : why);
 }
 
 void judge(const Facts& facts, Placement& p) {
+  if (facts.known() > facts.limits.no_verdict)
+    return set(p, Position::unplaced,
+               fmt::format("above the {} roof: time, counts and machine do not belong together", p.binding));
   const double optimal = facts.optimal();
   if (p.regime == Regime::link)
     return set(p, Position::communication_bound, fmt::format("{} {} %", p.binding, percent(facts.link)));
@@ -317,7 +318,7 @@ void judge(const Facts& facts, Placement& p) {
     return set(p, p.regime == Regime::compute ? Position::compute_optimal : Position::memory_optimal,
                facts.dram_is_percent ? "at the DRAM limit; whether the traffic is needed is unknown" : "");
   }
-  if (!facts.flops_known && facts.upper() >= optimal) return judge_open(facts, p);
+  if (!facts.exact() && facts.upper() >= optimal) return judge_open(facts, p);
   judge_below(facts, p);
 }
 

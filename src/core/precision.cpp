@@ -8,13 +8,14 @@ namespace {
 
 using enum NumberType;
 
-constexpr std::array<std::string_view, 15> kTypeNames = {
-    "fp64",  "fp32", "tf32", "fp16", "bf16",           "fp8",         "fp6",    "fp4",
-    "int32", "int8", "int4", "int1", "fp16_bf16_tf32", "fp4_fp6_fp8", "fp4_fp6"};
+constexpr std::array<std::string_view, 16> kTypeNames = {
+    "fp64",  "fp32", "tf32", "fp16", "bf16",           "fp8",         "fp6",     "fp4",
+    "int32", "int8", "int4", "int1", "fp16_bf16_tf32", "fp4_fp6_fp8", "fp4_fp6", "unknown"};
 constexpr std::array<NumberType, 12> kPlain = {fp64, fp32, tf32, fp16, bf16, fp8, fp6, fp4, int32, int8, int4, int1};
 constexpr std::array<NumberType, 3> kTuring = {fp16, bf16, tf32};
 constexpr std::array<NumberType, 3> kBlackwell = {fp4, fp6, fp8};
 constexpr std::array<NumberType, 2> kSmall = {fp4, fp6};
+constexpr std::array<NumberType, 1> kUnknown = {unknown};
 
 std::string_view next_part(std::string_view& rest) {
   const auto dot = rest.find('.');
@@ -37,6 +38,8 @@ std::span<const NumberType> members(NumberType type) {
       return kBlackwell;
     case fp4_fp6:
       return kSmall;
+    case unknown:
+      return kUnknown;
     default:
       return std::span(kPlain).subspan(static_cast<std::size_t>(type), 1);
   }

@@ -148,6 +148,22 @@ UnitClass unit_class(std::string_view metric) {
   return UnitClass::unknown;
 }
 
+// The metrics whose maximum a throughput is, as the report itself lists them, with their values in percent.
+template <typename Visit>
+void for_each_member(const CountContext& context, const counting::BusiestRule& rule, Visit visit) {
+  const auto& catalogue = MetricCatalogue::instance();
+  auto names = context.launch.metrics.text(rule.members).value_or("");
+  while (!names.empty()) {
+    const auto comma = names.find(',');
+    auto name = names.substr(0, comma);
+    names = comma == std::string_view::npos ? std::string_view{} : names.substr(comma + 1);
+    while (name.starts_with(' ')) name.remove_prefix(1);
+    while (name.ends_with(' ')) name.remove_suffix(1);
+    const auto id = catalogue.find(name);
+    visit(name, id ? context.values.get(*id) : std::nullopt);
+  }
+}
+
 // The largest member of a throughput, as its breakdown text (names between commas) lists them.
 void find_busiest(const CountContext& context, Activity& activity) {
   const counting::BusiestRule* largest = nullptr;
@@ -158,22 +174,13 @@ void find_busiest(const CountContext& context, Activity& activity) {
       largest = &rule;
     }
   if (largest == nullptr) return;
-  const auto& catalogue = MetricCatalogue::instance();
-  auto names = context.launch.metrics.text(largest->members).value_or("");
   double top = -1;
-  while (!names.empty()) {
-    const auto comma = names.find(',');
-    auto name = names.substr(0, comma);
-    names = comma == std::string_view::npos ? std::string_view{} : names.substr(comma + 1);
-    while (name.starts_with(' ')) name.remove_prefix(1);
-    while (name.ends_with(' ')) name.remove_suffix(1);
-    const auto id = catalogue.find(name);
-    const auto value = id ? context.values.get(*id) : std::nullopt;
-    if (!value || *value <= top) continue;
+  for_each_member(context, *largest, [&](std::string_view name, std::optional<double> value) {
+    if (!value || *value <= top) return;
     top = *value;
     activity.busiest_unit = name;
     activity.busiest_class = unit_class(name);
-  }
+  });
 }
 
 void count_activity(const CountContext& context, const DeviceInfo& device, Activity& activity) {
@@ -204,24 +211,59 @@ bool is_tensor_only(const FlopCoverage& coverage) {
   return coverage.uncounted.size() == 1 && coverage.uncounted.front() == "tensor";
 }
 
+// How busy the units were that compute, as fractions of their fastest rate.
+struct PipeShares {
+  double vector = 0;
+  double tensor = 0;
+};
+
+// From the units that the report names behind the SM throughput. nullopt when it names none, or one without a value.
+std::optional<PipeShares> named_pipe_shares(const CountContext& context) {
+  static const MetricId throughput =
+      MetricCatalogue::instance().require("sm__throughput.avg.pct_of_peak_sustained_elapsed");
+  const MetricId sm = throughput;
+  const auto& rules = recipes().busiest;
+  const auto rule = std::find_if(rules.begin(), rules.end(), [sm](const auto& r) { return r.throughput == sm; });
+  if (rule == rules.end()) return std::nullopt;
+  PipeShares shares;
+  bool any = false;
+  bool complete = true;
+  for_each_member(context, *rule, [&](std::string_view name, std::optional<double> value) {
+    any = true;
+    const auto unit = unit_class(name);
+    const bool unknown = unit == UnitClass::unknown;
+    if (!unknown && unit != UnitClass::floating_point && unit != UnitClass::tensor) return;
+    complete = complete && value;
+    const double share = value.value_or(0) / 100;
+    if (unknown || unit == UnitClass::floating_point) shares.vector = std::max(shares.vector, share);
+    if (unknown || unit == UnitClass::tensor) shares.tensor = std::max(shares.tensor, share);
+  });
+  return any && complete ? std::optional<PipeShares>(shares) : std::nullopt;
+}
+
 // Where the operations are not all known: nothing that was not counted can have filled more than this share of its
-// roof, because the busiest unit of the SM (or, for tensor work alone, the tensor pipe) was not busier. A pipe's
-// percentage is of its fastest rate: where tensor work has a slower roof, the same percentage fills more of that.
+// roof, because no unit that computes was busier: the tensor pipe for tensor work, the floating-point pipes the report
+// names, else the busiest unit of the SM, whatever it is. A pipe's percentage is of its fastest rate: where tensor work
+// has a slower roof, the same percentage fills more of that.
 void bound_uncounted(const CountContext& context, Work& work) {
   auto& coverage = work.coverage;
   if (coverage.complete()) return;
-  const auto& tensor = recipes().tensor;
+  const auto& sm = work.activity.sm_throughput;
   const auto& pipe = work.activity.tensor_pipe;
-  const bool by_pipe = is_tensor_only(coverage) && pipe && pipe.bound() != Bound::lower;
-  const auto& busy = by_pipe ? pipe : work.activity.sm_throughput;
-  if (!busy) return;
-  // Without the pipe's own percentage the SM's may be the tensor pipe's.
+  const bool pipe_known = pipe && pipe.bound() != Bound::lower;
+  const bool tensor_only = is_tensor_only(coverage);
+  if (!sm && !(tensor_only && pipe_known)) return;
+  const auto named = named_pipe_shares(context);
+  PipeShares shares = named.value_or(PipeShares{sm.value_or(1), sm.value_or(1)});
+  if (pipe_known) shares.tensor = pipe.value();
+  const auto& tensor = recipes().tensor;
+  if (!context.capability || tensor.half_rate_chips.holds(context.capability)) shares.tensor *= tensor.half_rate_ratio;
   const bool any_tensor =
       std::find(coverage.uncounted.begin(), coverage.uncounted.end(), "tensor") != coverage.uncounted.end();
-  const bool half_rate = any_tensor && (!context.capability || tensor.half_rate_chips.holds(context.capability));
-  const double share = std::min(1.0, busy.value() * (half_rate ? tensor.half_rate_ratio : 1.0));
-  coverage.uncounted_fraction = busy.with_value(share).with_bound(Bound::upper);
-  if (is_tensor_only(coverage) && share < Thresholds{}.negligible) coverage.uncounted.clear();
+  const double share = std::max(tensor_only ? 0.0 : shares.vector, any_tensor ? shares.tensor : 0.0);
+  const auto& source = tensor_only && pipe_known ? pipe : sm;
+  coverage.uncounted_fraction = source.with_value(std::min(1.0, share)).with_bound(Bound::upper);
+  if (tensor_only && share < Thresholds{}.negligible) coverage.uncounted.clear();
 }
 
 // Pre-aggregated inputs hold means of `count` launches.

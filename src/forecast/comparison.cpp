@@ -81,14 +81,19 @@ Table comparison_table(const std::vector<Pair>& pairs, const Forecast& base, con
     if (p.after == nullptr) note = "gone";
     table.rows.push_back({text(p.name), seconds(roof_of(p.before)), seconds(roof_of(p.after)),
                           times(speed_up(roof_of(p.before), roof_of(p.after))), seconds(predicted_of(p.before)),
-                          seconds(predicted_of(p.after)), times(speed_up(predicted_of(p.before), predicted_of(p.after))),
-                          text(note, Tone::faint)});
+                          seconds(predicted_of(p.after)),
+                          times(speed_up(predicted_of(p.before), predicted_of(p.after))), text(note, Tone::faint)});
   }
   const auto& a = base.step.totals;
   const auto& b = changed.step.totals;
-  table.footer = {text("step"),           seconds(a.roof_s),      seconds(b.roof_s),
-                  times(a.roof_s / b.roof_s), seconds(a.predicted_s), seconds(b.predicted_s),
-                  times(a.predicted_s / b.predicted_s), text("")};
+  table.footer = {text("step"),
+                  seconds(a.roof_s),
+                  seconds(b.roof_s),
+                  times(a.roof_s / b.roof_s),
+                  seconds(a.predicted_s),
+                  seconds(b.predicted_s),
+                  times(a.predicted_s / b.predicted_s),
+                  text("")};
   for (auto& cell : table.footer) cell.tone = Tone::strong;
   return table;
 }
@@ -104,9 +109,10 @@ Bullets notes(const Forecast& base, const Forecast& changed, const std::vector<P
   const auto& a = base.step.totals;
   const auto left = untouched_by(pairs);
   if (!left.names.empty()) {
-    out.items.push_back({fmt::format("Amdahl: {} of the bound and {} of the prediction is work the change leaves as it is ({})",
-                                     numbers::share(left.roof_s / a.roof_s),
-                                     numbers::share(left.predicted_s / a.predicted_s), fmt::join(left.names, ", "))});
+    out.items.push_back(
+        {fmt::format("Amdahl: {} of the bound and {} of the prediction is work the change leaves as it is ({})",
+                     numbers::share(left.roof_s / a.roof_s), numbers::share(left.predicted_s / a.predicted_s),
+                     fmt::join(left.names, ", "))});
     const auto most = [](double whole, double rest) { return rest > 0 ? fmt::format("{:.2f}×", whole / rest) : "any"; };
     out.items.push_back({fmt::format("Were all the rest free, the step would gain {} at the bound, {} as predicted",
                                      most(a.roof_s, left.roof_s), most(a.predicted_s, left.predicted_s))});
@@ -118,7 +124,8 @@ Bullets notes(const Forecast& base, const Forecast& changed, const std::vector<P
     out.items.push_back({fmt::format("Kernels that it adds take {}, {} of the new step", si(added, "s"),
                                      numbers::share(added / changed.step.totals.predicted_s))});
   out.items.push_back({fmt::format("Memory per GPU: {}, then {}", memory_text(base), memory_text(changed))});
-  out.items.push_back({"Evidence: model. The bound is what the bytes and operations allow; small batches reach the prediction"});
+  out.items.push_back(
+      {"Evidence: model. The bound is what the bytes and operations allow; small batches reach the prediction"});
   for (const auto* f : {&base, &changed})
     if (f->calibration.scaled) out.items.push_back({f->machine.id + ": " + f->calibration.note, Tone::warn});
   return out;
@@ -156,8 +163,8 @@ Throughput measured_throughput(const Forecast& f, double tokens_per_s) {
 Bullets throughput_notes(const Forecast& f, double tokens_per_s) {
   const auto t = measured_throughput(f, tokens_per_s);
   Bullets out;
-  out.items.push_back({fmt::format("{:.0f} tokens/s (given) is a step of {}: {} of the whole system's roof", tokens_per_s,
-                                   si(t.step_s, "s"), numbers::percent(t.fraction)),
+  out.items.push_back({fmt::format("{:.0f} tokens/s (given) is a step of {}: {} of the whole system's roof",
+                                   tokens_per_s, si(t.step_s, "s"), numbers::percent(t.fraction)),
                        Tone::strong});
   if (t.fraction > 1) {
     out.items.push_back(
@@ -169,13 +176,15 @@ Bullets throughput_notes(const Forecast& f, double tokens_per_s) {
     return out;
   }
   if (t.outside_s > 0)
-    out.items.push_back({fmt::format("{} of the step ({}) is outside the predicted kernel times: gaps, scheduling, "
-                                     "slower kernels, or batches below the one assumed; a timeline tells which",
-                                     si(t.outside_s, "s"), numbers::percent(t.outside_s / t.step_s))});
+    out.items.push_back(
+        {fmt::format("{} of the step ({}) is outside the predicted kernel times: gaps, scheduling, "
+                     "slower kernels, or batches below the one assumed; a timeline tells which",
+                     si(t.outside_s, "s"), numbers::percent(t.outside_s / t.step_s))});
   else
-    out.items.push_back({fmt::format("{:.2f}× as fast as predicted: the constants are pessimistic here, or the step "
-                                     "differs from the one assumed",
-                                     f.step.totals.predicted_s / t.step_s)});
+    out.items.push_back(
+        {fmt::format("{:.2f}× as fast as predicted: the constants are pessimistic here, or the step "
+                     "differs from the one assumed",
+                     f.step.totals.predicted_s / t.step_s)});
   out.items.push_back({"Evidence: throughput given, work from the model"});
   return out;
 }

@@ -18,8 +18,8 @@ std::string names_of(std::span<const T> known) {
 
 std::string label_of(const Forecast& f) {
   const auto& o = f.options;
-  auto text = fmt::format("{} {}, batch {}, context {}", f.config.name, f.decode() ? "decode" : "prefill", o.batch,
-                          o.context);
+  auto text =
+      fmt::format("{} {}, batch {}, context {}", f.config.name, f.decode() ? "decode" : "prefill", o.batch, o.context);
   if (query_length_of(o) != (f.decode() ? 1 : o.context))
     text += fmt::format(", {} new tokens each", query_length_of(o));
   text += fmt::format(", {}, KV {}", scheme_of(f.config, o).name, kv_format_of(f.config, o).name);
@@ -47,9 +47,8 @@ void add_warnings(const Forecast& f, Report& report) {
   };
   if (f.calibration.scaled) warn("calibration-scaled", f.calibration.note);
   if (f.fits() == false)
-    warn("memory-exceeded",
-         fmt::format("weights and KV cache take {} of {} on each GPU", si(f.step.memory.total(), "B"),
-                     si(*f.memory_bytes, "B")));
+    warn("memory-exceeded", fmt::format("weights and KV cache take {} of {} on each GPU",
+                                        si(f.step.memory.total(), "B"), si(*f.memory_bytes, "B")));
   for (const auto& note : f.config.notes) warn("model-config", note);
 }
 
@@ -97,7 +96,8 @@ Forecast make_forecast(const ModelConfig& config, const StepOptions& options, co
   try {
     f.step = predict_step(f.config, options, *ceiling, machine.pipe_groups, f.calibration, thresholds);
   } catch (const UsageError& e) {
-    throw UsageError(fmt::format("{} on {}: {}", config.name, machine.id.empty() ? machine.name : machine.id, e.what()));
+    throw UsageError(
+        fmt::format("{} on {}: {}", config.name, machine.id.empty() ? machine.name : machine.id, e.what()));
   }
   if (const auto* known = MachineCatalogue::instance().find(machine.id))
     f.memory_bytes = MachineCatalogue::instance().facts(*known).value("memory");

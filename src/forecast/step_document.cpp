@@ -128,8 +128,9 @@ std::string step_sentence(const Forecast& f) {
 
 std::string memory_sentence(const Forecast& f) {
   const auto& m = f.step.memory;
-  auto out = fmt::format("Memory{}: weights {} + KV cache {} = {}", f.options.tp > 1 || f.options.ep > 1 ? " per GPU" : "",
-                         si(m.weights(), "B"), si(m.kv_cache, "B"), si(m.total(), "B"));
+  auto out =
+      fmt::format("Memory{}: weights {} + KV cache {} = {}", f.options.tp > 1 || f.options.ep > 1 ? " per GPU" : "",
+                  si(m.weights(), "B"), si(m.kv_cache, "B"), si(m.total(), "B"));
   if (!f.memory_bytes) return out + "; the memory of this machine is not known";
   out += fmt::format(" of {}", si(*f.memory_bytes, "B"));
   const auto most = largest_batch(f.config, f.options, *f.memory_bytes, kUsableMemory);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::array<std::string_view, 8> kAxisNames = {"batch", "context", "query-length", "tp",
                                                         "ep",    "dtype",   "kv-dtype",     "machine"};
-constexpr std::size_t kShownValues = 8;      // of the first axis, in the table of operators
+constexpr std::size_t kShownValues = 8;       // of the first axis, in the table of operators
 constexpr Count kMostBatch = Count{1} << 20;  // ridge batches are sought up to here
 
 std::vector<std::string> split(std::string_view text) {
@@ -89,8 +89,7 @@ class Evaluators {
     std::optional<double> memory;
     if (const auto* known = MachineCatalogue::instance().find(machine.id))
       memory = MachineCatalogue::instance().facts(*known).value("memory");
-    return entries_
-        .emplace(&machine, Entry{Evaluator(input_.config, Roofs(*ceiling), std::move(calibration)), memory})
+    return entries_.emplace(&machine, Entry{Evaluator(input_.config, Roofs(*ceiling), std::move(calibration)), memory})
         .first->second;
   }
 
@@ -182,7 +181,8 @@ Table point_table(const Sweep& sweep) {
   for (auto column :
        {number("FLOPs", "flops", 3), number("Bytes", "dram_bytes", 2), number("FLOP/B", "intensity_flop_per_byte"),
         number("Bound", "roof_time_s"), number("Predicted", "time_s"), number("Tokens/s ≤", "bound_tokens_per_s"),
-        number("Predicted/s", "predicted_tokens_per_s"), number("Memory", "memory_bytes", 1), words("", "memory_fit", 1)})
+        number("Predicted/s", "predicted_tokens_per_s"), number("Memory", "memory_bytes", 1),
+        words("", "memory_fit", 1)})
     table.columns.push_back(std::move(column));
   for (const auto& point : sweep.points) table.rows.push_back(point_cells(sweep, point));
   return table;
@@ -272,13 +272,12 @@ Bullets ridge_notes(const std::vector<OperatorRidge>& operators, const SweepPoin
   }
   Bullets out;
   const auto where = point.machine->id.empty() ? point.machine->name : point.machine->id;
-  if (!reach.empty())
-    out.items.push_back({fmt::format("Compute-bound on {}: {}", where, fmt::join(reach, ", "))});
+  if (!reach.empty()) out.items.push_back({fmt::format("Compute-bound on {}: {}", where, fmt::join(reach, ", "))});
   if (!never.empty())
     out.items.push_back({fmt::format("Never (sought up to batch {}): {}", kMostBatch, fmt::join(never, ", "))});
-  out.items.push_back({fmt::format("Ridge batch at context {}, {}: where compute time first equals memory time",
-                                   point.options.context,
-                                   point.options.phase == Phase::decode ? "decode" : "prefill")});
+  out.items.push_back(
+      {fmt::format("Ridge batch at context {}, {}: where compute time first equals memory time", point.options.context,
+                   point.options.phase == Phase::decode ? "decode" : "prefill")});
   out.items.push_back({"Evidence: model; does not fit: weights and KV cache above 90% of the memory of one GPU"});
   return out;
 }
@@ -324,10 +323,9 @@ Document sweep_document(const SweepInput& input, const Sweep& sweep) {
   Document document;
   std::vector<std::string_view> names;
   for (const auto& axis : sweep.axes) names.push_back(to_string(axis.kind));
-  document.title = fmt::format("{} {} on {}, swept over {}", input.config.name,
-                               input.options.phase == Phase::decode ? "decode" : "prefill",
-                               input.machine.name.empty() ? input.machine.id : input.machine.name,
-                               fmt::join(names, " and "));
+  document.title = fmt::format(
+      "{} {} on {}, swept over {}", input.config.name, input.options.phase == Phase::decode ? "decode" : "prefill",
+      input.machine.name.empty() ? input.machine.id : input.machine.name, fmt::join(names, " and "));
   document.blocks.emplace_back(point_table(sweep));
   const auto points = first_axis_points(sweep);
   if (points.empty()) return document;
@@ -335,6 +333,39 @@ Document sweep_document(const SweepInput& input, const Sweep& sweep) {
   document.blocks.emplace_back(operator_table(input, sweep, points, operators));
   document.blocks.emplace_back(ridge_notes(operators, *points.front()));
   return document;
+}
+
+Report sweep_report(const SweepInput& input, const Sweep& sweep) {
+  constexpr std::size_t kMostPoints = 200;
+  if (sweep.points.size() > kMostPoints)
+    throw UsageError(fmt::format("a chart of {} points; it shows {} at most", sweep.points.size(), kMostPoints));
+  Report report;
+  report.thresholds = input.thresholds;
+  std::vector<PlacementGroup> groups;
+  for (const auto& point : sweep.points) {
+    if (!point.problem.empty()) continue;
+    if (!report.machines.empty() && report.machines.front().id != point.machine->id)
+      throw UsageError("a chart has the roofs of one machine: sweep machines as a table");
+    const auto f = make_forecast(input.config, point.options, *point.machine, input.calibration, input.thresholds);
+    std::vector<PlacedWork> parts;
+    for (const auto& row : f.step.rows) parts.push_back({&row.group.work, &row.group.placement});
+    KernelRow row;
+    row.id = report.rows.size();
+    row.machine = 0;
+    for (std::size_t a = 0; a < sweep.axes.size(); ++a)
+      row.name += fmt::format("{}{} {}", a > 0 ? ", " : "", to_string(sweep.axes[a].kind), point.at[a]);
+    row.full_name = row.name;
+    row.time_basis = TimeBasis::model;
+    row.group = aggregate(parts, input.thresholds);
+    groups.push_back(row.group);
+    if (report.machines.empty()) {
+      report.machines.push_back(f.machine);
+      report.inputs.push_back({input.config.name, "model", "roofline"});
+    }
+    report.rows.push_back(std::move(row));
+  }
+  report.total = total(groups);
+  return report;
 }
 
 SweepInput with_axis(const SweepInput& input, const Axis& axis) {

@@ -1,9 +1,10 @@
 // Several runs of one program as one profile: counters that one run could not collect together come from several.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -323,7 +324,6 @@ class Merge {
     out_.bytes = base.bytes;
     out_.strings = std::make_shared<StringPool>();
     for (const auto& profile : profiles_) {
-      out_.path += (out_.path.empty() ? "" : " + ") + profile.path;
       if (out_.producer.empty()) out_.producer = profile.producer;
       out_.partial = out_.partial || profile.partial;
       fill_devices(profile);
@@ -423,9 +423,10 @@ class Merge {
     if (slowed_times_ > 0) {
       out_.warnings.push_back(
           {"merge-slow-time",
-           fmt::format("{} launches have their time from a run that counts SASS instructions, which "
-                       "can slow a kernel down; no other run has a time",
-                       slowed_times_),
+           fmt::format("{} from a run that counts SASS instructions, which can slow a kernel down; no other run has a "
+                       "time",
+                       slowed_times_ == 1 ? "one launch has its time"
+                                          : fmt::format("{} launches have their time", slowed_times_)),
            std::nullopt});
     }
     out_.extra_metrics = names_.extra();
@@ -506,8 +507,10 @@ Profile Merge::by_shape() {
   std::size_t missing = 0;
   for (const auto& shape : shapes.order) missing += add_shape(shapes.groups.at(shape), merger);
   if (missing > 0) {
-    out_.warnings.push_back(
-        {"merge-missing-shape", fmt::format("{} shapes are missing from one of the runs", missing), std::nullopt});
+    out_.warnings.push_back({"merge-missing-shape",
+                             fmt::format("{} missing from one of the runs",
+                                         missing == 1 ? "one shape is" : fmt::format("{} shapes are", missing)),
+                             std::nullopt});
   }
   out_.warnings.push_back({"merge-by-shape",
                            "values are medians over all launches of one name, grid and block, so they are derived",
@@ -545,13 +548,96 @@ std::size_t Merge::add_shape(const std::vector<Group>& groups, LaunchMerger& mer
   return missing;
 }
 
+// --- files that hold several runs ---
+
+std::uint32_t runs_in(const Profile& profile) {
+  std::uint32_t last = 0;
+  for (const auto& launch : profile.launches) last = std::max(last, launch.run);
+  return last + 1;
+}
+
+// Profile::launches and warnings start empty.
+Profile without_launches(const Profile& profile, std::uint32_t run) {
+  Profile part;
+  part.path = fmt::format("{} (run {})", profile.path, run + 1);
+  part.format = profile.format;
+  part.producer = profile.producer;
+  part.devices = profile.devices;
+  part.command_line = profile.command_line;
+  part.partial = profile.partial;
+  part.strings = profile.strings;
+  part.bytes = profile.bytes;
+  part.extra_metrics = profile.extra_metrics;
+  part.machine = profile.machine;
+  return part;
+}
+
+// One profile per run; launches count from 0 in each. Warnings about the whole file are left to the caller.
+std::vector<Profile> split_runs(const Profile& profile) {
+  std::vector<Profile> parts;
+  for (std::uint32_t run = 0; run < runs_in(profile); ++run) parts.push_back(without_launches(profile, run));
+  std::unordered_map<std::uint64_t, std::pair<std::uint32_t, std::uint64_t>> place;  // run, ordinal in it
+  for (const auto& launch : profile.launches) {
+    auto& launches = parts[launch.run].launches;
+    place[launch.ordinal] = {launch.run, launches.size()};
+    auto& own = launches.emplace_back(launch);
+    own.ordinal = launches.size() - 1;
+    own.run = 0;
+  }
+  for (const auto& warning : profile.warnings) {
+    if (!warning.launch) continue;
+    const auto it = place.find(*warning.launch);
+    if (it == place.end()) continue;
+    parts[it->second.first].warnings.push_back({warning.code, warning.message, it->second.second});
+  }
+  return parts;
+}
+
+// What is said about a file with several runs as a whole; that it holds them is settled by joining them.
+void add_file_warnings(const Profile& file, Profile& out) {
+  for (const auto& w : file.warnings) {
+    if (w.launch || w.code == "several-runs") continue;
+    out.warnings.push_back({w.code, fmt::format("{}: {}", file.path, w.message), std::nullopt});
+  }
+}
+
+Profile merge_runs(std::span<const Profile> runs, MergeMode mode) {
+  Merge merge(runs);
+  return mode == MergeMode::launch_by_launch ? merge.launch_by_launch() : merge.by_shape();
+}
+
 }  // namespace
 
 Profile merge_profiles(std::span<const Profile> profiles, MergeMode mode) {
   if (profiles.empty()) throw UsageError("nothing to merge");
-  if (profiles.size() == 1 && mode == MergeMode::launch_by_launch) return profiles.front();
-  Merge merge(profiles);
-  return mode == MergeMode::launch_by_launch ? merge.launch_by_launch() : merge.by_shape();
+  std::vector<const Profile*> files_of_runs;
+  for (const auto& profile : profiles) {
+    if (runs_in(profile) > 1) files_of_runs.push_back(&profile);
+  }
+  if (profiles.size() == 1 && files_of_runs.empty() && mode == MergeMode::launch_by_launch) {
+    throw UsageError(
+        fmt::format("--merge joins several runs of a program, but {} holds one; name the files of its "
+                    "other runs too",
+                    profiles.front().path));
+  }
+  Profile merged;
+  if (files_of_runs.empty()) {
+    merged = merge_runs(profiles, mode);
+  } else {
+    std::vector<Profile> runs;
+    for (const auto& profile : profiles) {
+      if (runs_in(profile) == 1) {
+        runs.push_back(profile);
+      } else {
+        std::ranges::move(split_runs(profile), std::back_inserter(runs));
+      }
+    }
+    merged = merge_runs(runs, mode);
+  }
+  for (const auto* file : files_of_runs) add_file_warnings(*file, merged);
+  for (const auto& profile : profiles) merged.merged_paths.push_back(profile.path);
+  merged.path = fmt::format("{}", fmt::join(merged.merged_paths, " + "));
+  return merged;
 }
 
 }  // namespace roofline

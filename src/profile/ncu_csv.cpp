@@ -37,6 +37,7 @@ void read_tables(NcuFile& file, std::size_t header_at) {
     }
     cursor.skip_line();
     cursor.use_separator(header->separator);
+    file.runs.start_table();
     if (header->layout == NcuLayout::raw) {
       read_ncu_raw(file, *header, cursor);
     } else {
@@ -62,6 +63,15 @@ void refuse_empty(NcuFile& file, std::size_t header_at) {
                  "a row per launch and metric", "check the filters (--kernel-name, --launch-skip) and profile again");
 }
 
+// Their launches are no repetitions of one another: one run may have counted bytes, the next one FLOPs.
+void note_runs(NcuFile& file) {
+  if (file.runs.count() < 2) return;
+  file.values.warn("several-runs",
+                   fmt::format("the file holds {} runs (the numbers of the launches start again), shown apart; --merge "
+                               "joins them where they are runs of one program",
+                               file.runs.count()));
+}
+
 void name_device(NcuFile& file, std::size_t header_at) {
   auto& devices = file.profile.devices;
   if (devices.size() != 1 || !devices[0].name.empty()) return;
@@ -84,6 +94,7 @@ Launch& add_ncu_launch(NcuFile& file, const NcuIdentity& identity, const char* r
   launch.stream = parse_whole(identity.stream.raw).value_or(0);
   launch.count = parse_whole(identity.invocations.raw).value_or(1);
   launch.ordinal = launches.size() - 1;
+  launch.run = file.runs.of_launch(parse_whole(identity.id.raw), launch.process);
   launch.time_basis = TimeBasis::profiled;
   launch.offset = static_cast<std::uint64_t>(record - file.text.data());
   return launch;
@@ -131,6 +142,7 @@ Profile read_ncu_csv(const Input& input, const ReadOptions& options) {
     if (!options.partial || profile.launches.empty()) throw;
     keep_partial(profile, fault);
   }
+  note_runs(file);
   name_device(file, header_at);
   values.finish();
   return profile;

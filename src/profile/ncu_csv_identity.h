@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "profile/csv_lines.h"
@@ -46,6 +48,25 @@ class NcuDevices {
   std::vector<DeviceInfo>& devices_;
   std::uint32_t last_ = kNone;
   std::string last_device_, last_cc_, last_name_;
+};
+
+// Tells the runs that were joined in one file apart: in each of them the numbers of the launches start again.
+class NcuRuns {
+ public:
+  // The run, from 0, of a launch that is new in the file. All launches without a number are of one run.
+  std::uint32_t of_launch(std::optional<std::uint64_t> number, std::uint64_t process);
+  void start_table() { new_table_ = true; }
+  std::size_t count() const { return runs_.size(); }
+
+ private:
+  struct Run {
+    std::unordered_set<std::uint64_t> numbers;
+    std::uint64_t last = 0;
+  };
+  std::vector<Run> runs_;
+  std::unordered_map<std::uint64_t, std::uint32_t> run_of_;  // by process: outputs of several may be interleaved
+  std::uint32_t latest_ = 0;
+  bool new_table_ = false;
 };
 
 // The name of the one GPU that a program's output mentions ("device: NVIDIA GeForce RTX 5070 (sm_120)"); empty when

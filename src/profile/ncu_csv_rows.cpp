@@ -31,9 +31,15 @@ class RowReader {
   bool is_row() const;
   bool is_rule_row() const { return trim(cell_at(cells_, header_.metric).raw).empty(); }
   bool is_cut() const;
-  void take_row(const char* record);
+  void take_row(const char* record, const CsvCursor& after);
   const RowKind& kind_of_row();
-  std::size_t launch_of_row(const RowKind& kind, const char* record);
+  struct Open {
+    std::size_t launch = 0;
+    std::vector<bool> seen;  // by number of row kind: the launch has one
+    bool has(const RowKind& kind) const { return kind.number < seen.size() && seen[kind.number]; }
+  };
+  std::size_t launch_of_row(const RowKind& kind, const char* record, const CsvCursor& after);
+  bool repeats(const Open& open, const RowKind& kind, CsvCursor after);
   std::size_t add_launch(const NcuIdentity& identity, const char* record);
   std::string key_of(const NcuIdentity& identity);
 
@@ -44,10 +50,6 @@ class RowReader {
   std::unordered_map<std::string, RowKind> kinds_;
   std::string kind_key_;
 
-  struct Open {
-    std::size_t launch = 0;
-    std::vector<bool> seen;  // by number of row kind: the launch has one
-  };
   std::unordered_map<std::string, Open> open_;
   NcuIdentity last_identity_;
   Open* last_ = nullptr;
@@ -97,7 +99,7 @@ void RowReader::read(CsvCursor& cursor) {
       continue;
     }
     if (cursor.at_end() && ends_without_line_end(file_, cursor) && is_cut()) refuse_cut_row(file_, record);
-    take_row(record);
+    take_row(record, cursor);
   }
 }
 
@@ -108,10 +110,10 @@ bool RowReader::is_cut() const {
   return numbered && cells_.back().raw.starts_with('"');
 }
 
-void RowReader::take_row(const char* record) {
+void RowReader::take_row(const char* record, const CsvCursor& after) {
   const CsvCell value = cell_at(cells_, value_column_);
   const RowKind& kind = kind_of_row();
-  const std::size_t index = launch_of_row(kind, record);
+  const std::size_t index = launch_of_row(kind, record, after);
   for (const CellTarget& target : kind.targets) {
     file_.values.store(file_.profile.launches[index], index, target, value);
   }
@@ -141,21 +143,38 @@ const RowKind& RowReader::kind_of_row() {
 
 // Rows of one launch mostly follow each other. A metric that comes again belongs to a new launch: files without
 // numbers, and joined runs, repeat the same identity.
-std::size_t RowReader::launch_of_row(const RowKind& kind, const char* record) {
+std::size_t RowReader::launch_of_row(const RowKind& kind, const char* record, const CsvCursor& after) {
   const NcuIdentity identity = identity_of(cells_, header_);
+  bool another = false;
   if (last_ == nullptr || !identity.same_cells(last_identity_)) {
     last_identity_ = identity;
     const auto [it, added] = open_.try_emplace(key_of(identity));
     last_ = &it->second;
     if (added) last_->launch = add_launch(identity, record);
+    another = !added && repeats(*last_, kind, after);
   }
-  if (kind.number < last_->seen.size() && last_->seen[kind.number]) {
+  if (another || last_->has(kind)) {
     last_->launch = add_launch(identity, record);
     last_->seen.clear();
   }
   if (kind.number >= last_->seen.size()) last_->seen.resize(kind.number + 1);
   last_->seen[kind.number] = true;
   return last_->launch;
+}
+
+// After rows of other launches the same identity comes again: rows of this launch in a table sorted by metric, or of
+// another run whose process has the same number. The latter repeat a metric, though it need not be the first one.
+bool RowReader::repeats(const Open& open, const RowKind& kind, CsvCursor after) {
+  bool again = open.has(kind);
+  std::vector<CsvCell> row;
+  cells_.swap(row);
+  while (!again && !after.at_end()) {
+    read_record(after, cells_);
+    if (!is_row() || !identity_of(cells_, header_).same_cells(last_identity_)) break;
+    again = !is_rule_row() && open.has(kind_of_row());
+  }
+  cells_.swap(row);
+  return again;
 }
 
 // The kernel's name, which may take kilobytes, stands in the key by its place in the pool.

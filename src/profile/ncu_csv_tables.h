@@ -23,6 +23,7 @@ struct NcuFile {
   std::size_t rows = 0;       // rows of data seen
   std::size_t rule_rows = 0;  // rows that hold a rule's text and no metric
   const std::function<void(std::uint64_t, std::uint64_t)>& progress;
+  NcuRuns runs{};
 };
 
 // Reads rows from the cursor until the file ends or another header begins. Lines that are no rows (program output,

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <filesystem>
 #include <mutex>
 #include <new>
+#include <system_error>
 #include <thread>
 
 #include "profile/reader.h"
@@ -93,6 +95,20 @@ class SharedProgress {
   std::function<void(std::uint64_t, std::uint64_t)> call_;
 };
 
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return a == b || (std::filesystem::equivalent(a, b, error) && !error);
+}
+
+void warn_of_repeated_names(std::span<const std::string> paths, std::vector<Profile>& profiles) {
+  for (std::size_t i = 1; i < paths.size(); ++i) {
+    const auto before = paths.first(i);
+    const auto it = std::find_if(before.begin(), before.end(), [&](const auto& p) { return same_file(p, paths[i]); });
+    if (it == before.end()) continue;
+    profiles[i].warnings.push_back({"same-file", "named twice: it is the same file as " + *it, std::nullopt});
+  }
+}
+
 }  // namespace
 
 Profile open_profile(const std::string& path, const ReadOptions& options) { return read_named(path, options, nullptr); }
@@ -124,6 +140,7 @@ std::vector<Profile> open_profiles(std::span<const std::string> paths, const Rea
   for (const auto& fault : faults) {
     if (fault) std::rethrow_exception(fault);  // the first in the order given; it names its file
   }
+  warn_of_repeated_names(paths, profiles);
   return profiles;
 }
 

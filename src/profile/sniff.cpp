@@ -5,7 +5,12 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <iterator>
 #include <string>
+
+#include "profile/ncu_rep_wire.h"
+#include "profile/text_encoding.h"
+#include "profile/text_number.h"
 
 namespace roofline {
 namespace {
@@ -51,9 +56,19 @@ constexpr Signature kSignatures[] = {
     {0, "\x89PNG", "picture", "a picture", "name the profiler's report itself"},
 };
 
-// Tables of `nsys stats`.
-constexpr std::string_view kNsysTables[] = {"Time (%),Total Time (ns)", "Start (ns),Duration (ns)",
-                                            "\"Time (%)\",\"Total Time (ns)\""};
+// Two marks on one line: titles of `nsys stats`, as CSV or in columns, and what nsys says while it makes them.
+struct LineMarks {
+  std::string_view first, second;
+  const char* kind;
+  const char* found;
+};
+constexpr LineMarks kNsysLines[] = {
+    {"Time (%)", "Total Time (ns)", "nsys-csv", "a table of Nsight Systems"},
+    {"Start (ns)", "Duration (ns)", "nsys-csv", "a table of Nsight Systems"},
+    {"Executing '", "' stats report", "nsys-text", "text that Nsight Systems printed"},
+    {"Generating '", ".qdstrm'", "nsys-text", "text that Nsight Systems printed"},
+    {"%]", ".nsys-rep", "nsys-text", "text that Nsight Systems printed"},
+};
 
 InputProblem problem(std::string_view path, std::string kind, std::string found, std::string action) {
   return {std::move(kind), std::string(path), std::nullopt, std::nullopt, std::move(found), "", std::move(action)};
@@ -97,6 +112,31 @@ std::string first_bytes(std::string_view head) {
   return text;
 }
 
+// The start of the first line with anything on it; empty when the file is no text.
+std::string first_words(std::string_view head) {
+  constexpr std::size_t kLook = 4096;
+  constexpr std::size_t kMost = 48;
+  std::string storage;
+  auto text = head_as_utf8(head.substr(0, kLook), storage);
+  const auto is_control = [](char c) {
+    const auto u = static_cast<unsigned char>(c);
+    return (u < 0x20 && c != '\t' && c != '\n' && c != '\r') || u == 0x7F;
+  };
+  if (std::any_of(text.begin(), text.end(), is_control)) return {};
+  text = trim(text);
+  const auto line = trim(text.substr(0, text.find_first_of("\r\n")));
+  std::string scratch;
+  const auto valid = ncu_rep::valid_utf8(line, scratch);
+  std::string words(valid.substr(0, kMost));
+  if (valid.size() > kMost) {
+    const auto cut = [&] { return (static_cast<unsigned char>(valid[words.size()]) & 0xC0U) == 0x80U; };
+    while (cut()) words.pop_back();
+    words += "...";
+  }
+  std::replace(words.begin(), words.end(), '\t', ' ');
+  return words;
+}
+
 }  // namespace
 
 std::optional<InputProblem> recognise_foreign(std::string_view head, std::string_view path) {
@@ -119,24 +159,32 @@ std::optional<InputProblem> recognise_foreign(std::string_view head, std::string
 }
 
 std::optional<InputProblem> recognise_foreign_text(std::string_view head, std::string_view path) {
-  const auto look = head.substr(0, kTextLook);
-  for (const auto& table : kNsysTables) {
-    if (look.find(table) != std::string_view::npos) {
-      return problem(path, "nsys-csv", "a table of Nsight Systems", kExportNsys);
-    }
+  auto look = head.substr(0, kTextLook);
+  while (!look.empty()) {
+    const auto line = look.substr(0, look.find('\n'));
+    look.remove_prefix(std::min(line.size() + 1, look.size()));
+    const auto* marks = std::find_if(std::begin(kNsysLines), std::end(kNsysLines), [&](const LineMarks& m) {
+      const auto at = line.find(m.first);
+      return at != std::string_view::npos && line.find(m.second, at) != std::string_view::npos;
+    });
+    if (marks != std::end(kNsysLines)) return problem(path, marks->kind, marks->found, kExportNsys);
   }
   return std::nullopt;
 }
 
 InputProblem unknown_format(std::string_view head, std::string_view path) {
+  constexpr const char* kAction = "name an .ncu-rep file, an ncu --csv export or a table";
   const std::string start = lower_start(head, 1);
   if (start == "{" || start == "[") {
-    return problem(path, "unknown-format", "JSON, which is no profiler report that can be read here",
-                   "name an .ncu-rep file, an ncu --csv export or a table");
+    return problem(path, "unknown-format", "JSON, which is no profiler report that can be read here", kAction);
+  }
+  const auto words = first_words(head);
+  if (!words.empty()) {
+    return problem(path, "unknown-format", fmt::format("text of an unknown format (it starts with \"{}\")", words),
+                   kAction);
   }
   return problem(path, "unknown-format",
-                 fmt::format("a file of an unknown format (it starts with {})", first_bytes(head)),
-                 "name an .ncu-rep file, an ncu --csv export or a table");
+                 fmt::format("a file of an unknown format (it starts with {})", first_bytes(head)), kAction);
 }
 
 }  // namespace roofline

@@ -75,6 +75,10 @@ NumberLocale decide_locale(const TableText& text, NumberLocale asked, std::vecto
 
 // --- rows to launches ---
 
+std::string rows_counted(std::size_t n) { return n == 1 ? "one row" : fmt::format("{} rows", n); }
+
+std::string rows_having(std::size_t n) { return rows_counted(n) + (n == 1 ? " has" : " have"); }
+
 class TableReader {
  public:
   TableReader(const Input& input, const TableText& text, const ReadOptions& options)
@@ -110,9 +114,9 @@ class TableReader {
     if (assumed_totals_ > 0) {
       warnings_.push_back(
           {"assumed-totals",
-           fmt::format("{} rows have several launches, and their figures are taken as sums over them; a "
-                       "line 'values: total' or 'values: per call' above the table says it for sure",
-                       assumed_totals_),
+           fmt::format("{} several launches, with figures that are taken as sums over them; a line 'values: total' or "
+                       "'values: per call' above the table says it for sure",
+                       rows_having(assumed_totals_)),
            std::nullopt});
     }
     hand_over_warnings();
@@ -163,12 +167,15 @@ class TableReader {
     });
     if (any) return;
     refuse_at_line(input_, text_.header_line, "no-values",
-                   fmt::format("a table in which none of {} rows has FLOPs, bytes, time or a rate", rows_.size()),
+                   rows_.size() == 1
+                       ? "a table whose only row has neither FLOPs, bytes, time nor a rate"
+                       : fmt::format("a table in which none of {} rows has FLOPs, bytes, time or a rate", rows_.size()),
                    "numbers such as 1.2 G, 0.61 GB or 2.4 ms");
   }
 
   std::optional<StatedPrecision> precision_of(const RowNumbers& row) {
-    if (row.precision_text.empty() || row.precision_text == "-") {
+    const auto typed = lower(row.precision_text.substr(0, 16));
+    if (typed.empty() || typed == "-" || typed == "?" || typed == "unknown") {
       if (row.flops && row.flops->value > 0 && default_ && caption_.precision.empty()) ++from_caption_;
       if (row.flops && default_ && default_->assumed_path) ++assumed_path_;
       return default_;
@@ -262,44 +269,46 @@ class TableReader {
     const auto& n = row.numbers;
     for (const auto& [precision, value] : n.precise_flops) {
       work.operations.push_back({precision, quantity(value, "", n.evidence.flops, n.calls), std::nullopt});
+      if (precision.type == NumberType::unknown && value.value > 0) ++without_precision_;
     }
     if (!work.operations.empty()) return;
     const auto flops = quantity(row.work.flops.value, row.work.flops.how, n.evidence.flops, n.calls);
     if (!flops) {
       work.coverage.uncounted.emplace_back("flops");
       work.coverage.reason = "the table has no FLOPs for this row";
-    } else if (row.precision || flops.value() == 0) {
-      // No operations are none under every roof.
-      work.operations.push_back({row.precision.value_or(Precision{}), flops, std::nullopt});
-    } else {
-      ++without_precision_;
-      if (!work.aux_ops) work.aux_ops = flops;
-      work.coverage.uncounted.emplace_back("flops of unknown precision");
-      work.coverage.reason = "the table does not say in which precision its FLOPs are";
+      return;
     }
+    // No operations are none under every roof; others of unknown precision count, but no peak is theirs.
+    const Precision unstated = {flops.value() == 0 ? NumberType::fp32 : NumberType::unknown, Path::vector};
+    const auto precision = row.precision.value_or(unstated);
+    if (precision.type == NumberType::unknown) ++without_precision_;
+    work.operations.push_back({precision, flops, std::nullopt});
   }
 
   void warn_about_precision() {
     if (without_precision_ > 0) {
       warnings_.push_back(
           {"no-precision",
-           fmt::format("{} rows have FLOPs of unknown precision, so no compute roof applies to them; add "
-                       "a column 'precision' or a line 'precision: bf16.tensor' above the table",
-                       without_precision_),
+           fmt::format(
+               "{} FLOPs of unknown precision: they are shown, but no compute roof applies to them; add a column "
+               "'precision' or a line 'precision: bf16.tensor' above the table",
+               rows_having(without_precision_)),
            std::nullopt});
     }
     if (from_caption_ > 0) {
-      warnings_.push_back({"assumed-precision",
-                           fmt::format("the FLOPs of {} rows are taken as {}, because the caption says '{}'; a column "
-                                       "'precision' says it for sure",
-                                       from_caption_, to_string(default_->precision), caption_.data_type),
-                           std::nullopt});
+      warnings_.push_back(
+          {"assumed-precision",
+           fmt::format("the FLOPs of {} are taken as {}, because the caption says '{}'; a column 'precision' "
+                       "says it for sure",
+                       rows_counted(from_caption_), to_string(default_->precision), caption_.data_type),
+           std::nullopt});
     } else if (assumed_path_ > 0) {
-      warnings_.push_back({"assumed-path",
-                           fmt::format("the precision of {} rows does not name its path; FP64 is taken as vector, "
-                                       "smaller types as tensor; write for example bf16.tensor",
-                                       assumed_path_),
-                           std::nullopt});
+      warnings_.push_back(
+          {"assumed-path",
+           fmt::format("the precision of {} does not name its path; FP64 is taken as vector, smaller types as "
+                       "tensor; write for example bf16.tensor",
+                       rows_counted(assumed_path_)),
+           std::nullopt});
     }
   }
 

@@ -37,8 +37,8 @@ class Findings {
  public:
   Findings(std::string subject, std::optional<std::uint64_t> launch, std::vector<ReadWarning>& warnings)
       : subject_(std::move(subject)), launch_(launch), warnings_(&warnings) {}
-  void add(const std::string& text) const {
-    warnings_->push_back({"contradiction", fmt::format("{}: {}", subject_, text), launch_});
+  void add(const std::string& text, const char* code = "contradiction") const {
+    warnings_->push_back({code, fmt::format("{}: {}", subject_, text), launch_});
   }
   // Both are ways to the same number.
   void compare(std::string_view what, const Interval& computed, const std::string& shown, const Interval& printed,
@@ -261,7 +261,17 @@ void compare_total(const Findings& findings, std::string_view what, const Sum& s
                    const std::optional<Printed>& printed, std::string_view unit) {
   if (!printed) return;
   const bool wrong = sum.complete ? !sum.range.overlaps(printed->range) : sum.range.low > printed->range.high;
-  if (!wrong) return;
+  if (!wrong) {
+    const bool differs = sum.value < printed->range.low || sum.value > printed->range.high;
+    if (!sum.complete || !differs) return;
+    findings.add(
+        fmt::format("the rows' {} add up to {}, the total says {}; the rounding of the rows' figures leaves room "
+                    "for that ({} to {})",
+                    what, number(sum.value, unit), number(printed->value, unit), number(sum.range.low, unit, 4),
+                    number(sum.range.high, unit, 4)),
+        "total-differs");
+    return;
+  }
   findings.add(fmt::format("the rows' {} add up to {} ({} to {} within rounding), the total says {}", what,
                            number(sum.value, unit), number(sum.range.low, unit, 4), number(sum.range.high, unit, 4),
                            number(printed->value, unit)));

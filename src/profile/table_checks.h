@@ -20,7 +20,8 @@ struct CheckedRow {
 };
 
 // Each finding is a warning "contradiction". A number stands for every value that rounds to what is printed; only what
-// no such values can reconcile is reported.
+// no such values can reconcile is reported, save that a total whose rows add up to another figure is always named
+// ("total-differs").
 void check_row(const CheckedRow& row, const Caption& caption, std::vector<ReadWarning>& warnings);
 void check_caption(const Caption& caption, std::vector<ReadWarning>& warnings);
 void check_totals(const std::vector<CheckedRow>& rows, const StatedTotal& total, const Caption& caption,

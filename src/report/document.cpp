@@ -5,6 +5,7 @@
 #include <iterator>
 #include <set>
 
+#include "report/findings.h"
 #include "report/kernel_table.h"
 #include "report/labels.h"
 #include "report/notes.h"
@@ -53,8 +54,10 @@ Document report_document(const Report& report, const TableOptions& options) {
     document.blocks.emplace_back(Paragraph{"No kernels to show.", Tone::strong});
   else
     append(document.blocks, report::summary(report));
+  append(document.blocks, report::finding_lists(report));
   if (auto notes = report::reading_notes(report, unplaced); !notes.items.empty())
     document.blocks.emplace_back(std::move(notes));
+  append(document.blocks, report::limits_footer(report));
   append(document.blocks, report::warnings(report));
   append(document.blocks, report::collect_commands(report));
   return document;

@@ -241,7 +241,13 @@ Json findings(const std::vector<Finding>& list) {
                    {"evidence", std::move(values)},
                    {"threshold", number(f.threshold)},
                    {"action", f.action},
-                   {"gain_s", number(f.gain_s)}});
+                   {"gain_s", number(f.gain_s)},
+                   {"gain_list", text_or_null(f.gain_list)},
+                   {"title", f.title},
+                   {"why", f.why},
+                   {"next", text_or_null(f.next)},
+                   {"condition", text_or_null(f.condition)},
+                   {"source", text_or_null(f.source)}});
   }
   return out;
 }
@@ -313,6 +319,7 @@ Json kernel(const KernelRow& row) {
   out["gain_s"] = number(p.gain_s);
   out["gain_less_work_s"] = number(p.gain_less_work_s);
   out["findings"] = findings(row.findings);
+  out["diagnosed_launch"] = integer_or_null(row.diagnosed_launch);
   out["evidence"] = all_evidence(row.group.work);
   out["missing"] = missing(row.missing);
   out["tier"] = to_string(p.tier);
@@ -398,6 +405,7 @@ std::string to_json(const Report& report) {
   append_list(
       "warnings", report.warnings, [](const ReportWarning& w, std::size_t) { return warning(w); }, out);
   append_value("failed_launches", report.failed_launches, out);
+  append_value("findings", findings(report.findings), out);
   return out + "\n}\n";
 }
 

@@ -161,8 +161,7 @@ Line total_line(const Report& report) {
     if (counts_without_time(row.group.work)) line.time_bound = Bound::lower;
     if (!has_known_upper(row.group.placement, report.total.ceiling)) line.fraction_upper.reset();
   }
-  if (line.fraction)
-    line.verdict = fmt::format("{} of the time placed", numbers::share(report.total.placed_time_share));
+  if (line.fraction) line.verdict = fmt::format("{} placed", numbers::share(report.total.placed_time_share));
   line.tone = Tone::strong;
   return line;
 }
@@ -245,10 +244,10 @@ class Cells {
   bool base_;
 };
 
+// The resource alone: its name says whether memory, a link or a pipe binds.
 std::string bound_by(const Placement& p) {
-  if (!p.fraction && p.cache_resident) return "cache-resident";
-  if (p.binding.empty()) return {};
-  return p.regime == Regime::unknown ? p.binding : fmt::format("{} ({})", to_string(p.regime), p.binding);
+  if (!p.fraction && p.cache_resident) return "cache";
+  return p.binding;
 }
 
 // ---------------------------------------------------------------- columns
@@ -295,6 +294,12 @@ Column for_people(std::string_view title, std::string_view key, int drop_order, 
 Column words(std::string_view title, std::string_view key, int drop_order) {
   return {std::string(title), std::string(key), Align::left, true, drop_order, false};
 }
+Column verdict_column(std::size_t least) {
+  auto column = words("Verdict", "verdict", 10);
+  column.cut_end = true;
+  column.least = least;
+  return column;
+}
 Column data(std::string_view key, Align align = Align::right) {
   return {std::string(key), std::string(key), align, false, 0, true};
 }
@@ -308,15 +313,15 @@ void add_identity(std::vector<ColumnSpec>& out, const Shown& shown) {
   out.push_back({data("id"), [](const Line& l, const Cells&, const Report&) {
                    return l.row != nullptr ? number_cell(static_cast<double>(l.row->id)) : Cell{};
                  }});
-  out.push_back({shown_if(shown.input, words("Input", "input", 6)), [](const Line& l, const Cells&, const Report& r) {
+  out.push_back({shown_if(shown.input, words("Input", "input", 7)), [](const Line& l, const Cells&, const Report& r) {
                    const bool known = l.row != nullptr && l.row->input < r.inputs.size();
                    return text_cell(known ? r.inputs[l.row->input].path : "");
                  }});
   out.push_back(
-      {shown_if(shown.device, for_people("GPU", "device", 5)), [](const Line& l, const Cells&, const Report&) {
+      {shown_if(shown.device, for_people("GPU", "device", 7)), [](const Line& l, const Cells&, const Report&) {
          return l.row != nullptr ? number_cell(l.row->device) : text_cell(" ");
        }});
-  out.push_back({shown_if(shown.op, words("Operator", "operator", 5)), [](const Line& l, const Cells&, const Report&) {
+  out.push_back({shown_if(shown.op, words("Operator", "operator", 7)), [](const Line& l, const Cells&, const Report&) {
                    return text_cell(l.row != nullptr ? l.row->op : "");
                  }});
   out.push_back({words("Kernel", "kernel", 0), [](const Line& l, const Cells&, const Report&) {
@@ -334,7 +339,7 @@ void add_identity(std::vector<ColumnSpec>& out, const Shown& shown) {
                    return text_cell(l.row != nullptr ? dimensions(l.row->block) : "");
                  }});
   out.push_back(
-      {shown_if(shown.launch, for_people("Launch", "launch_id", 11)), [](const Line& l, const Cells&, const Report&) {
+      {shown_if(shown.launch, for_people("Launch", "launch_id", 2)), [](const Line& l, const Cells&, const Report&) {
          if (l.row == nullptr || l.row->launch_ids.size() != 1) return text_cell(" ");
          return number_cell(static_cast<double>(l.row->launch_ids.front()));
        }});
@@ -344,14 +349,14 @@ void add_identity(std::vector<ColumnSpec>& out, const Shown& shown) {
 
 // What it did.
 void add_work(std::vector<ColumnSpec>& out) {
-  out.push_back({for_people("FLOPs", "flops", 2),
+  out.push_back({for_people("FLOPs", "flops", 6),
                  [](const Line& l, const Cells& c, const Report&) { return c.quantity(l.flops, ""); }});
   out.push_back({data("flops_bound", Align::left), [](const Line& l, const Cells&, const Report&) {
                    return text_cell(l.flops ? std::string(to_string(l.flops.bound())) : "");
                  }});
-  out.push_back({for_people("Bytes", "dram_bytes", 3),
+  out.push_back({for_people("Bytes", "dram_bytes", 5),
                  [](const Line& l, const Cells& c, const Report&) { return c.quantity(l.bytes, "B"); }});
-  out.push_back({for_people("FLOP/B", "intensity_flop_per_byte", 1),
+  out.push_back({for_people("FLOP/B", "intensity_flop_per_byte", 3),
                  [](const Line& l, const Cells& c, const Report&) { return c.intensity(l); }});
   out.push_back({for_people("Achieved", "achieved_flops_per_s", 4),
                  [](const Line& l, const Cells& c, const Report&) { return c.achieved(l); }});
@@ -379,7 +384,7 @@ Cell spread_cell(const Line& line) {
 }
 
 void add_time(std::vector<ColumnSpec>& out, const Shown& shown) {
-  out.push_back({for_people("Time", "time_s", 7),
+  out.push_back({for_people("Time", "time_s", 2),
                  [](const Line& l, const Cells& c, const Report&) { return c.seconds(l.time_s); }});
   out.push_back(
       {data("time_min_s"), [](const Line& l, const Cells&, const Report&) { return spread_cell<&Spread::min>(l); }});
@@ -399,11 +404,11 @@ void add_time(std::vector<ColumnSpec>& out, const Shown& shown) {
        }});
 }
 
-void add_verdict(std::vector<ColumnSpec>& out) {
+void add_verdict(std::vector<ColumnSpec>& out, std::size_t least) {
   out.push_back({data("position", Align::left), [](const Line& l, const Cells&, const Report&) {
                    return text_cell(l.row != nullptr ? std::string(to_string(l.row->group.placement.position)) : "");
                  }});
-  out.push_back({words("Verdict", "verdict", 10), [](const Line& l, const Cells&, const Report&) {
+  out.push_back({verdict_column(least), [](const Line& l, const Cells&, const Report&) {
                    return Cell{l.verdict, std::nullopt, l.row == nullptr ? Tone::normal : Tone::faint};
                  }});
   out.push_back({for_people("", "look", 0, Align::left), [](const Line& l, const Cells&, const Report&) {
@@ -430,29 +435,38 @@ std::vector<Cell> cells_of(const Line& line, const std::vector<ColumnSpec>& spec
   return out;
 }
 
+// What the verdict says before its first comma: the position.
+std::string position_words(const Placement& p) {
+  if (p.position == Position::unplaced && !p.fraction && p.cache_resident) return "cache-resident";
+  if (p.position == Position::unplaced && p.fraction) return "undecided";
+  return std::string(to_string(p.position));
+}
+
+// Columns that the widest position takes: a verdict without it says nothing.
+std::size_t verdict_least(const Report& report) {
+  std::size_t least = display_width("Verdict");
+  for (const auto& row : report.rows) least = std::max(least, display_width(position_words(row.group.placement)) + 1);
+  return least;
+}
+
 std::string other_regime(const KernelRow& row) {
   const auto& p = row.group.placement;
   const auto& d = row.datasheet;
   if (!d || d->ceiling == p.ceiling || d->regime == p.regime) return {};
   if (d->regime == Regime::unknown || p.regime == Regime::unknown) return {};
-  return fmt::format("; {}-bound under the datasheet's roofs", to_string(d->regime));
+  return fmt::format(", {}-bound under the datasheet's roofs", to_string(d->regime));
 }
 
 }  // namespace
 
 std::string verdict(const KernelRow& row) {
   const auto& p = row.group.placement;
-  std::string out(to_string(p.position));
-  if (p.position == Position::unplaced) {
-    if (p.fraction) out = "undecided";
-    if (!p.fraction && p.cache_resident) return p.reason.empty() ? "cache-resident" : p.reason;
-    if (!p.reason.empty()) out += ": " + p.reason;
-    return out + other_regime(row);
-  }
-  if (!p.reason.empty())
-    out += ", " + p.reason;
-  else if (!p.limiter.empty())
-    out += ", limited by " + p.limiter;
+  auto out = position_words(p);
+  const auto why = !p.reason.empty() ? p.reason : p.limiter.empty() ? std::string() : "limited by " + p.limiter;
+  if (why.starts_with(out))
+    out = why;
+  else if (!why.empty())
+    out += ", " + why;
   return out + other_regime(row);
 }
 
@@ -464,7 +478,7 @@ Table kernel_table(const Report& report, const TableOptions& options, const std:
   add_work(specs);
   add_place(specs);
   add_time(specs, shown);
-  add_verdict(specs);
+  add_verdict(specs, verdict_least(report));
 
   Table table;
   for (const auto& spec : specs) table.columns.push_back(spec.column);

@@ -65,6 +65,13 @@ std::string_view ceiling_words(CeilingKind kind) {
   return "";
 }
 
+std::string asked_words(const Report& report) {
+  std::vector<std::string> clocks;
+  if (report.asked_sm_clock_hz) clocks.push_back("SM " + si(*report.asked_sm_clock_hz, "Hz"));
+  if (report.asked_memory_clock_hz) clocks.push_back("memory " + si(*report.asked_memory_clock_hz, "Hz"));
+  return fmt::format("the limits scaled to the clocks asked for, {}", joined(clocks));
+}
+
 // Floating-point precisions that the rows of one machine used, most operations first.
 std::vector<Precision> used_precisions(const Report& report, std::size_t machine) {
   std::map<Precision, double> sums;
@@ -145,7 +152,8 @@ bool any_sparse(const Report& report) {
 
 void add_ceiling(const Report& report, Notes& out) {
   if (!report.total.fraction) return;
-  std::string text(ceiling_words(report.total.ceiling));
+  const bool asked = report.asked_sm_clock_hz || report.asked_memory_clock_hz;
+  std::string text(asked ? asked_words(report) : ceiling_words(report.total.ceiling));
   if (const auto clocks = clock_text(report); !clocks.empty()) text += fmt::format(" ({})", clocks);
   text += any_sparse(report) ? "; dense peaks, sparse ones for the sparse operations counted" : "; dense peaks";
   out.push_back(note("Roof", text));
@@ -279,6 +287,21 @@ void add_mixed(const Report& report, Notes& out) {
   if (!caveats.empty()) out.push_back(note("Caveats", listed(caveats)));
 }
 
+// Why rows are above a roof: each in a line of its own, as each has its own evidence.
+void add_above_roof(const Report& report, Notes& out) {
+  std::vector<std::pair<double, std::string>> lines;
+  for (const auto& row : report.rows)
+    for (const auto& f : row.findings)
+      if (f.id.starts_with("above-roof-"))
+        lines.emplace_back(row.time_share, fmt::format("{}, {}: {}. {}", row.name, f.title, f.why, f.action));
+  std::stable_sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (std::size_t i = 0; i < std::min(lines.size(), kMostGroups); ++i)
+    out.push_back(note("Above the roof", lines[i].second, Tone::warn));
+  if (lines.size() > kMostGroups)
+    out.push_back(note("Above the roof", fmt::format("{} more, see --json", counted(lines.size() - kMostGroups, "row")),
+                       Tone::warn));
+}
+
 void add_failed(const Report& report, Notes& out) {
   if (report.failed_launches > 0)
     out.push_back(
@@ -391,6 +414,7 @@ Bullets reading_notes(const Report& report, const Unplaced& unplaced) {
   add_bounds(report, out.items);
   add_unavailable(report, out.items);
   add_mixed(report, out.items);
+  add_above_roof(report, out.items);
   add_failed(report, out.items);
   return out;
 }

@@ -9,7 +9,8 @@ namespace roofline {
 namespace {
 
 constexpr std::size_t kGap = 2;          // between columns
-constexpr std::size_t kReadable = 24;    // columns that a shrinking column gets before others are dropped for it
+constexpr std::size_t kReadable = 16;    // columns that a shrinking column gets before the table is set tighter
+constexpr std::size_t kTight = 12;       // and before others are dropped for it
 constexpr std::size_t kNarrowest = 8;    // of a shrinking column
 constexpr std::size_t kLeastWidth = 40;  // no terminal is taken to be narrower
 
@@ -21,9 +22,23 @@ struct Shown {
   std::string title;
   std::vector<std::string> texts;  // rows, then the footer if there is one
   std::size_t natural = 0;
+  std::size_t natural_tight = 0;  // without the blanks between numbers and units
   std::size_t width = 0;
   int drop_order = 0;
 };
+
+// "3.68 TF/s" as "3.68TF/s", "≥ 41%" as "≥41%": the first blanks to go where columns are short.
+std::string without_unit_blanks(std::string_view s) {
+  std::string out;
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    const auto before = s.substr(0, i);
+    const bool one_word_follows = s.find(' ', i + 1) == std::string_view::npos;
+    const bool after_number = one_word_follows && i > 0 && s[i - 1] >= '0' && s[i - 1] <= '9';
+    const bool after_sign = before.ends_with("≥") || before.ends_with("≤") || before.ends_with("=");
+    if (s[i] != ' ' || !(after_number || after_sign)) out += s[i];
+  }
+  return out;
+}
 
 class TerminalView {
  public:
@@ -65,8 +80,7 @@ class TerminalView {
     blank_line();
     if (!table.title.empty()) paragraph({table.title, Tone::strong}, "");
     auto columns = shown_columns(table);
-    drop_columns(columns);
-    set_widths(columns);
+    fit_columns(columns);
     header(columns);
     for (std::size_t i = 0; i < table.rows.size(); ++i) row(columns, table.rows[i], i, table);
     if (!table.footer.empty()) {
@@ -120,16 +134,19 @@ class TerminalView {
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
       const auto& column = table.columns[c];
       if (column.data_only) continue;
-      Shown shown{&column, safe(column.title), {}, 0, 0, drop_order(table, c)};
+      Shown shown{&column, safe(column.title), {}, 0, 0, 0, drop_order(table, c)};
       std::size_t widest = 0;
+      std::size_t tight = display_width(shown.title);
       const auto take = [&](const std::vector<Cell>& cells) {
         shown.texts.push_back(c < cells.size() ? cell_text(cells[c], column) : "");
         widest = std::max(widest, display_width(shown.texts.back()));
+        tight = std::max(tight, display_width(set_tight(shown.texts.back(), column)));
       };
       for (const auto& cells : table.rows) take(cells);
       if (!table.footer.empty()) take(table.footer);
       if (widest == 0) continue;
       shown.natural = std::max(widest, display_width(shown.title));
+      shown.natural_tight = tight;
       out.push_back(std::move(shown));
     }
     return out;
@@ -143,8 +160,13 @@ class TerminalView {
     return order > 0 && absent ? std::numeric_limits<int>::max() : order;
   }
 
+  static std::string set_tight(const std::string& s, const Column& column) {
+    return column.align == Align::right ? without_unit_blanks(s) : s;
+  }
+
   static std::size_t least(const Shown& s, std::size_t floor) {
-    return s.column->shrink ? std::min(s.natural, floor) : s.natural;
+    if (!s.column->shrink) return s.natural;
+    return std::min(s.natural, s.column->least > 0 ? std::max(s.column->least, kNarrowest) : floor);
   }
 
   static std::size_t total_width(const std::vector<Shown>& columns, std::size_t floor) {
@@ -153,18 +175,34 @@ class TerminalView {
     return sum;
   }
 
-  void drop_columns(std::vector<Shown>& columns) const {
+  static std::vector<Shown> tightened(std::vector<Shown> columns) {
+    for (auto& s : columns) {
+      for (auto& text : s.texts) text = set_tight(text, *s.column);
+      s.natural = s.natural_tight;
+    }
+    return columns;
+  }
+
+  // Sets the columns tighter where they do not fit, and drops one after the other until they do.
+  void fit_columns(std::vector<Shown>& columns) const {
     while (total_width(columns, kReadable) > width_) {
+      if (auto tight = tightened(columns); total_width(tight, kTight) <= width_) {
+        columns = std::move(tight);
+        return set_widths(columns, kTight);
+      }
       const auto victim = std::max_element(columns.begin(), columns.end(),
                                            [](const Shown& a, const Shown& b) { return a.drop_order < b.drop_order; });
-      if (victim == columns.end() || victim->drop_order == 0) return;
+      if (victim == columns.end() || victim->drop_order == 0) {
+        columns = tightened(std::move(columns));
+        return set_widths(columns, kNarrowest);
+      }
       columns.erase(victim);
     }
+    set_widths(columns, kReadable);
   }
 
   // What is left of the width goes to the narrowest shrinking columns first, until they are as wide as their text.
-  void set_widths(std::vector<Shown>& columns) const {
-    const auto floor = total_width(columns, kReadable) <= width_ ? kReadable : kNarrowest;
+  void set_widths(std::vector<Shown>& columns, std::size_t floor) const {
     for (auto& s : columns) s.width = least(s, floor);
     const auto used = total_width(columns, floor);
     for (std::size_t left = width_ > used ? width_ - used : 0; left > 0; --left) {
@@ -181,7 +219,8 @@ class TerminalView {
     std::size_t owed = 0;  // blanks before the next text: none are left at the end of a line
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const auto& s = columns[i];
-      const auto cut = cut_middle(texts[i], s.width, style_.unicode);
+      const auto cut = s.column->cut_end ? text::cut_end(texts[i], s.width, style_.unicode)
+                                         : cut_middle(texts[i], s.width, style_.unicode);
       const auto pad = s.width - std::min(s.width, display_width(cut));
       if (i > 0) owed += kGap;
       if (s.column->align == Align::right) owed += pad;

@@ -238,6 +238,26 @@ std::vector<Glyph> glyphs_of(std::string_view s) {
 
 }  // namespace
 
+std::string text::cut_end(std::string_view s, std::size_t width, bool unicode) {
+  if (display_width(s) <= width) return std::string(s);
+  const std::string_view mark = unicode ? "…" : "...";
+  const std::size_t room = width - std::min(width, display_width(mark));
+  const auto first = s.substr(0, s.find(", "));
+  if (const auto wide = display_width(first); wide > room && wide <= width) return std::string(first);
+  std::size_t used = 0;
+  std::size_t end = 0;
+  for (const auto& glyph : glyphs_of(s)) {
+    if (used + glyph.width > room) break;
+    used += glyph.width;
+    end = glyph.end;
+  }
+  auto head = s.substr(0, end);
+  const auto blank = s[end] == ' ' ? end : head.rfind(' ');
+  if (blank != std::string_view::npos && 2 * blank >= end) head = head.substr(0, blank);
+  while (!head.empty() && (head.back() == ' ' || head.back() == ',')) head.remove_suffix(1);
+  return head.empty() && room == 0 ? std::string(width, '.') : std::string(head) + std::string(mark);
+}
+
 std::string cut_middle(std::string_view s, std::size_t width, bool unicode) {
   if (display_width(s) <= width) return std::string(s);
   const std::string_view mark = unicode ? "…" : "...";

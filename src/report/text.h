@@ -32,6 +32,10 @@ std::string valid_utf8(std::string_view s);
 // characters become '?'.
 std::string printable(std::string_view s, bool unicode);
 
+// Cuts the end of `s` so that it takes at most `width` columns, between words where that keeps half of them. What
+// stands before the first comma is kept whole as long as it fits, if need be without the mark of the cut.
+std::string cut_end(std::string_view s, std::size_t width, bool unicode);
+
 // Lines of at most `columns` columns, broken at spaces; a word that is too long is broken anywhere. 0: one line.
 std::vector<std::string> wrap(std::string_view s, std::size_t columns);
 

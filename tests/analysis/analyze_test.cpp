@@ -109,6 +109,16 @@ TEST(Analyze, AnUnknownMachineIsAUsageErrorWithHelp) {
   }
 }
 
+TEST(Analyze, AnotherGpuThanTheMeasuredOneIsRefused) {
+  ProfileBuilder b;
+  b.launch("copy", 1);
+  AnalysisOptions options;
+  options.machine = "h100-sxm5-80";
+  EXPECT_THROW(analyze_one(b, options), UsageError);
+  options.machine = "a100-sxm4-40";
+  EXPECT_NO_THROW(analyze_one(b, options));
+}
+
 TEST(Analyze, TheMachineOptionCompletesAnOldExport) {
   ProfileBuilder b("");  // neither name nor compute capability
   b.launch("copy", 0.7);

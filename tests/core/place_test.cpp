@@ -130,7 +130,7 @@ TEST(Place, IdlePipesBoundUnknownFlopsFromAbove) {
   const auto open = at(WorkBuilder(kUs).uncounted("tensor").at_most(0.85).dram(6.5e8));
   EXPECT_EQ(open.position, Position::unplaced);
   EXPECT_NEAR(*open.fraction_upper, 0.85, 1e-12);
-  EXPECT_THAT(open.reason, HasSubstr("85 %"));
+  EXPECT_THAT(open.reason, HasSubstr("85%"));
   const auto below =
       at(WorkBuilder(kUs).uncounted("tensor").at_most(0.7).busiest("tensor pipe", UnitClass::tensor, 0.7).dram(3e8));
   EXPECT_EQ(below.position, Position::compute_suboptimal);
@@ -144,14 +144,25 @@ TEST(Place, TheBoundNeedsAMargin) {
   EXPECT_EQ(at(WorkBuilder(kUs).uncounted("tensor").at_most(0.0004).dram(4e6)).bound, Bound::exact);
 }
 
-TEST(Place, AUnitThatComputesNoFlopsIsAVerdictEvenWithUnknownFlops) {
-  const auto integer =
-      at(WorkBuilder(kUs).uncounted("all").at_most(0.84).busiest("alu", UnitClass::integer, 0.84).dram(1e8));
-  EXPECT_EQ(integer.position, Position::compute_suboptimal);
-  EXPECT_THAT(integer.reason, HasSubstr("bound by alu"));
+TEST(Place, AUnitThatComputesNoFlopsIsAVerdictOnceFlopsCannotFillTheRoof) {
+  const auto integer = [](double flops_at_most) {
+    return at(
+        WorkBuilder(kUs).uncounted("all").at_most(flops_at_most).busiest("alu", UnitClass::integer, 0.84).dram(1e8));
+  };
+  EXPECT_EQ(integer(0.79).position, Position::compute_suboptimal);
+  EXPECT_THAT(integer(0.79).reason, HasSubstr("bound by alu"));
+  EXPECT_EQ(integer(0.84).position, Position::unplaced);  // the floating-point pipes may be as busy
   const auto loads =
-      at(WorkBuilder(kUs).uncounted("all").at_most(0.9).busiest("lsu", UnitClass::memory, 0.9).dram(1e8));
+      at(WorkBuilder(kUs).uncounted("all").at_most(0.3).busiest("lsu", UnitClass::memory, 0.9).dram(1e8));
   EXPECT_EQ(loads.position, Position::memory_suboptimal);
+}
+
+TEST(Place, AClosedIntervalIsExact) {
+  const auto p = at(WorkBuilder(kUs).flops("bf16.tensor", 6.44e9).uncounted("tensor").at_most(0.642).dram(0.9e8));
+  EXPECT_EQ(p.bound, Bound::exact);
+  EXPECT_EQ(p.position, Position::compute_suboptimal);
+  EXPECT_EQ(at(WorkBuilder(kUs).flops("bf16.tensor", 6e9).uncounted("tensor").at_most(0.66).dram(0.9e8)).bound,
+            Bound::lower);
 }
 
 TEST(Place, TensorKernelIsNeverPlacedAsComputeByItsCudaCoreFlops) {
@@ -393,6 +404,10 @@ TEST(Place, APointAboveTheRoofIsNotClipped) {
   const auto p = at(WorkBuilder(kUs).flops("fp32.vector", 0).dram(1.3e9));
   EXPECT_NEAR(*p.fraction, 1.3, 1e-12);
   EXPECT_EQ(*p.gain_s, 0.0);
+  EXPECT_EQ(p.position, Position::unplaced);  // no verdict: something does not belong together
+  EXPECT_THAT(p.reason, HasSubstr("above the dram roof"));
+  // A boosted clock explains a little.
+  EXPECT_EQ(at(WorkBuilder(kUs).flops("fp32.vector", 0).dram(1.05e9)).position, Position::memory_optimal);
 }
 
 TEST(Place, ModelledAndGivenWorkHasItsOwnTier) {

@@ -316,6 +316,23 @@ TEST(TensorIdle, AHalfRateRoofFillsTwiceAsFast) {
   EXPECT_DOUBLE_EQ(count_with("8.0", {{kPipe, 32.1}}).work.coverage.uncounted_fraction.value(), 0.321);
 }
 
+// The report names the units behind the SM's percentage: load/store and integer units compute no FLOPs.
+TEST(TensorIdle, OnlyUnitsThatComputeBoundWhatWasNotCounted) {
+  const std::string sm = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
+  const std::string lsu = "sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_elapsed";
+  const std::string fma = "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed";
+  auto launch = launch_with({{kTime, 1e6}, {sm, 90}, {lsu, 90}, {fma, 12}, {kPipe, 0}});
+  EXPECT_DOUBLE_EQ(count(launch, device_of("9.0")).work.coverage.uncounted_fraction.value(), 0.90);
+  launch.metrics.set_text(MetricCatalogue::instance().require("breakdown:" + sm), lsu + ", " + fma);
+  launch.metrics.finish();
+  EXPECT_DOUBLE_EQ(count(launch, device_of("9.0")).work.coverage.uncounted_fraction.value(), 0.12);
+  // A unit without a value may have been the busiest.
+  launch.metrics.set_text(MetricCatalogue::instance().require("breakdown:" + sm),
+                          lsu + ", " + fma + ", sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_elapsed");
+  launch.metrics.finish();
+  EXPECT_DOUBLE_EQ(count(launch, device_of("9.0")).work.coverage.uncounted_fraction.value(), 0.90);
+}
+
 TEST(TensorIdle, WithoutAnyHintItIsAssumedNone) {
   auto launch = base();
   launch.name = "void stencil<double>(double *)";

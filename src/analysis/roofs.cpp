@@ -1,0 +1,60 @@
+#include "analysis/roofs.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <vector>
+
+namespace roofline {
+namespace {
+
+bool names_clocks(const AnalysisOptions& options) { return options.sm_clock_hz || options.memory_clock_hz; }
+
+Ceiling empty(CeilingKind kind) {
+  Ceiling ceiling;
+  ceiling.kind = kind;
+  return ceiling;
+}
+
+Ceiling at_run_clock(const Launch& launch, const Work& work, const DeviceInfo& device, const Machine* catalogue,
+                     const Ceiling* datasheet, CeilingChoice choice) {
+  if (auto at_clock = at_clock_ceiling(launch, device, catalogue)) return std::move(*at_clock);
+  const auto& dram = work.level(MemoryLevel::dram);
+  const bool percent_only = dram.direct_fraction && (!dram.total || datasheet == nullptr);
+  if (percent_only || choice == CeilingChoice::at_clock) return empty(CeilingKind::at_clock);
+  return datasheet != nullptr ? *datasheet : Ceiling{};
+}
+
+}  // namespace
+
+Roofs choose_roofs(const Launch& launch, const Work& work, const DeviceInfo& device, const Machine* catalogue,
+                   const AnalysisOptions& options) {
+  Roofs roofs;
+  roofs.datasheet = catalogue != nullptr ? catalogue->ceiling(CeilingKind::datasheet) : nullptr;
+  if (options.ceiling == CeilingChoice::measured) {
+    const auto* measured = catalogue != nullptr ? catalogue->ceiling(CeilingKind::measured) : nullptr;
+    roofs.used = measured != nullptr ? *measured : empty(CeilingKind::measured);
+    return roofs;
+  }
+  if (options.ceiling != CeilingChoice::datasheet && !launch.given)
+    roofs.used = at_run_clock(launch, work, device, catalogue, roofs.datasheet, options.ceiling);
+  else if (roofs.datasheet != nullptr)
+    roofs.used = *roofs.datasheet;
+  if (names_clocks(options)) roofs.used = at_clocks(roofs.used, options.sm_clock_hz, options.memory_clock_hz);
+  return roofs;
+}
+
+std::string measured_gap(const Work& work, const Ceiling& measured, const Machine* catalogue) {
+  const auto name = catalogue != nullptr ? catalogue->id : std::string("this machine");
+  if (measured.peaks.empty() && measured.bandwidths.empty()) return "no measured ceiling is known for " + name;
+  std::vector<std::string> lacking;
+  if (work.level(MemoryLevel::dram).total && !measured.bandwidth(MemoryLevel::dram, "dram"))
+    lacking.emplace_back("DRAM bandwidth");
+  for (const auto& op : work.operations)
+    if (op.operations.value_or(0) > 0 && !measured.peak(op.precision) && !is_integer(op.precision.type))
+      lacking.push_back(to_string(op.precision));
+  if (lacking.empty()) return {};
+  return fmt::format("the measured ceiling of {} lacks {}", name, fmt::join(lacking, ", "));
+}
+
+}  // namespace roofline

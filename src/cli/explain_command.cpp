@@ -1,0 +1,122 @@
+#include "cli/explain_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "cli/output.h"
+#include "cli/terminal.h"
+#include "roofline/analysis.h"
+#include "roofline/chart.h"
+#include "roofline/diagnosis.h"
+#include "roofline/error.h"
+#include "roofline/profile.h"
+
+namespace roofline::cli {
+namespace {
+
+double time_of(const KernelRow& row) { return row.group.work.time.value_or(0); }
+
+// Everything that the rules of this tool and the profiler's own read.
+constexpr std::string_view kSections =
+    "ncu --section SpeedOfLight --section Occupancy --section LaunchStats --section SchedulerStats "
+    "--section WarpStateStats --section MemoryWorkloadAnalysis_Tables --section SourceCounters "
+    "--section InstructionStats";
+
+class ExplainCommand : public Command {
+ public:
+  void setup(CLI::App& app) override {
+    command_ = app.add_subcommand("explain", "One kernel on one page: where it stands, why, and what to do about it");
+    command_->add_option("FILE", file_, "A profiler report or table; '-' reads standard input")->required();
+    auto* kernel =
+        command_->add_option("-k,--kernel", analysis_.filter,
+                             "Part of the name, or an expression; of several matches the one with most time");
+    command_->add_option("--id", id_, "The launch with this number in the file, from 0, as ncu counts")
+        ->excludes(kernel);
+    command_->add_option("--machine", analysis_.machine, "Catalogue machine, instead of the one that the file names");
+    command_->add_option("--launch-floor-us", floor_us_, "Time that any kernel costs, microseconds")
+        ->check(CLI::NonNegativeNumber);
+    command_->add_flag("!--no-chart", chart_, "Leave out the chart of all levels");
+    output_.setup(*command_);
+  }
+
+  bool chosen() const override { return command_->parsed(); }
+
+  int run() override {
+    analysis_.thresholds.launch_floor_s = floor_us_ * 1e-6;
+    analysis_.per_launch = id_.has_value();
+    const std::vector<Profile> profiles = {open_profile(file_)};
+    auto report = analyze(profiles, analysis_);
+    const auto index = chosen_row(report);
+    const auto& row = report.rows[index];
+    const auto nvidia = rules_of(profiles.front(), row);
+    const auto document = explain_document(report, index, nvidia, collect(profiles.front(), row, nvidia));
+    output_.print(document, [&] { return to_json(alone(report, index)); });
+    if (chart_ && output_.for_terminal() && command_->count("--output") == 0) print_chart(report, index);
+    return kOk;
+  }
+
+ private:
+  std::size_t chosen_row(const Report& report) const {
+    if (report.rows.empty())
+      throw UsageError(analysis_.filter.empty() ? fmt::format("{}: no kernels", file_)
+                                                : fmt::format("{}: no kernel matches '{}'; roofline report lists them",
+                                                              file_, analysis_.filter));
+    std::size_t best = report.rows.size();
+    for (std::size_t i = 0; i < report.rows.size(); ++i) {
+      const auto& ids = report.rows[i].launch_ids;
+      if (id_ && std::find(ids.begin(), ids.end(), *id_) == ids.end()) continue;
+      if (best == report.rows.size() || time_of(report.rows[i]) > time_of(report.rows[best])) best = i;
+    }
+    if (best == report.rows.size())
+      throw UsageError(fmt::format("{}: no launch {}; it holds 0 to {}", file_, *id_, report.rows.size() - 1));
+    if (report.rows.size() > 1 && !id_)
+      fmt::print(stderr, "{} kernels {}; this is the one with most time\n", report.rows.size(),
+                 analysis_.filter.empty() ? "in the file (choose with --kernel or --id)" : "match");
+    return best;
+  }
+
+  static std::vector<RuleResult> rules_of(const Profile& profile, const KernelRow& row) {
+    if (profile.format != "ncu-rep" || !row.diagnosed_launch) return {};
+    const auto it = std::find_if(profile.launches.begin(), profile.launches.end(),
+                                 [&](const Launch& l) { return l.ordinal == *row.diagnosed_launch; });
+    return it == profile.launches.end() ? std::vector<RuleResult>{} : rule_results(profile, *it);
+  }
+
+  // Where the schedulers were not looked at, most rules had nothing to read.
+  static std::string collect(const Profile& profile, const KernelRow& row, const std::vector<RuleResult>& nvidia) {
+    if (!profile.format.starts_with("ncu") || !nvidia.empty() || !row.diagnosed_launch) return {};
+    return std::string(kSections) + " -o report ./app";
+  }
+
+  static Report alone(const Report& report, std::size_t index) {
+    Report one = report;
+    one.rows = {report.rows[index]};
+    return one;
+  }
+
+  static void print_chart(const Report& report, std::size_t index) {
+    const auto& p = report.rows[index].group.placement;
+    if (!p.placed() || !report.rows[index].machine) return;
+    auto text = "\n" + to_terminal(hierarchical_chart(report, index), detect_style(0));
+    if (!text.ends_with('\n')) text += '\n';
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  }
+
+  CLI::App* command_ = nullptr;
+  std::string file_;
+  std::optional<std::uint64_t> id_;
+  AnalysisOptions analysis_;
+  double floor_us_ = Thresholds{}.launch_floor_s * 1e6;
+  bool chart_ = true;
+  Output output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_explain_command() { return std::make_unique<ExplainCommand>(); }
+
+}  // namespace roofline::cli
