@@ -248,6 +248,7 @@ Report analyze(std::span<const Profile> profiles, const AnalysisOptions& options
     built.row.id = report.rows.size();
     built.row.machine = devices.index(launches.profile, device);
     keep_longest(devices.machines(), longest, built);
+    if (profiles[launches.profile].format.starts_with("ncu")) collection.add(built, *launches.launches.front());
     for (const auto& w : built.warnings)
       if (w.code != "time-of-counting-run" || !timed[launches.profile]) counting_warnings.add(w);
     report.rows.push_back(std::move(built.row));

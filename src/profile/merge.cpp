@@ -289,7 +289,8 @@ class Merge {
     const auto& base = profiles_.front();
     for (const auto& profile : profiles_) {
       if (profile.launches.size() == base.launches.size()) continue;
-      refuse_merge(profile, "merge-count", fmt::format("{} launches", profile.launches.size()),
+      refuse_merge(profile, "merge-count",
+                   fmt::format("{} launch{}", profile.launches.size(), profile.launches.size() == 1 ? "" : "es"),
                    fmt::format("{} as in {}", base.launches.size(), base.path), kByShape);
     }
     LaunchMerger merger(runs_);

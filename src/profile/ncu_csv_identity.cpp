@@ -151,6 +151,11 @@ std::uint32_t NcuDevices::index_of(const NcuIdentity& identity) {
   return last_;
 }
 
+std::uint32_t NcuRuns::of_process(std::uint64_t process) const {
+  const auto it = run_of_.find(process);
+  return it == run_of_.end() ? 0 : it->second;
+}
+
 std::uint32_t NcuRuns::of_launch(std::optional<std::uint64_t> number, std::uint64_t process) {
   if (!number) return 0;
   if (runs_.empty()) runs_.emplace_back();

@@ -55,6 +55,8 @@ class NcuRuns {
  public:
   // The run, from 0, of a launch that is new in the file. All launches without a number are of one run.
   std::uint32_t of_launch(std::optional<std::uint64_t> number, std::uint64_t process);
+  // The run in which the process is now.
+  std::uint32_t of_process(std::uint64_t process) const;
   void start_table() { new_table_ = true; }
   std::size_t count() const { return runs_.size(); }
 

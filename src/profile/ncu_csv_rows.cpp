@@ -39,6 +39,7 @@ class RowReader {
     bool has(const RowKind& kind) const { return kind.number < seen.size() && seen[kind.number]; }
   };
   std::size_t launch_of_row(const RowKind& kind, const char* record, const CsvCursor& after);
+  bool is_of_earlier_run(const Open& open) const;
   bool repeats(const Open& open, const RowKind& kind, CsvCursor after);
   std::size_t add_launch(const NcuIdentity& identity, const char* record);
   std::string key_of(const NcuIdentity& identity);
@@ -151,7 +152,7 @@ std::size_t RowReader::launch_of_row(const RowKind& kind, const char* record, co
     const auto [it, added] = open_.try_emplace(key_of(identity));
     last_ = &it->second;
     if (added) last_->launch = add_launch(identity, record);
-    another = !added && repeats(*last_, kind, after);
+    another = !added && (is_of_earlier_run(*last_) || repeats(*last_, kind, after));
   }
   if (another || last_->has(kind)) {
     last_->launch = add_launch(identity, record);
@@ -160,6 +161,11 @@ std::size_t RowReader::launch_of_row(const RowKind& kind, const char* record, co
   if (kind.number >= last_->seen.size()) last_->seen.resize(kind.number + 1);
   last_->seen[kind.number] = true;
   return last_->launch;
+}
+
+bool RowReader::is_of_earlier_run(const Open& open) const {
+  const auto& launch = file_.profile.launches[open.launch];
+  return launch.run < file_.runs.of_process(launch.process);
 }
 
 // After rows of other launches the same identity comes again: rows of this launch in a table sorted by metric, or of

@@ -134,7 +134,7 @@ TEST(Total, NeverMixesKindsOfCeiling) {
 }
 
 TEST(Total, OfNothingIsAbsent) {
-  EXPECT_FALSE(total({}).fraction);
+  EXPECT_FALSE(total(std::span<const PlacementGroup>()).fraction);
   Launches unplaced;
   unplaced.add(WorkBuilder(1000).flops("fp32.vector", 1));
   const std::vector<PlacementGroup> rows = {unplaced.group()};

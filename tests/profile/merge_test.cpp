@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -240,12 +241,80 @@ TEST(Merge, OutlivesItsParts) {
   EXPECT_EQ(m.launches[1].name, "l");
 }
 
-TEST(Merge, OneAloneStaysAndTablesAreRefused) {
-  EXPECT_THAT(merge({bytes_run()}).launches, SizeIs(2));
+TEST(Merge, OneRunAloneAndTablesAreRefused) {
+  EXPECT_THROW(merge({bytes_run()}), UsageError);
+  EXPECT_THAT(merge({bytes_run()}, MergeMode::by_shape).launches, SizeIs(2));
   EXPECT_THROW(merge({}), UsageError);
   auto table = bytes_run();
   table.launches[0].given = std::make_shared<const Work>();
   EXPECT_THAT(refusal({bytes_run(), table}), HasSubstr("without --merge"));
+}
+
+// Both runs in one profile, as a file that was joined by hand gives them.
+Profile two_runs() {
+  auto file = bytes_run();
+  auto second = flops_run();
+  file.path = "both.csv";
+  std::vector<std::string> names;
+  for (const auto* extra : {&file.extra_metrics, &second.extra_metrics})
+    names.insert(names.end(), (*extra)->begin(), (*extra)->end());
+  const auto first_of_second = static_cast<MetricId>((*file.extra_metrics).size());
+  for (const auto& from : second.launches) {
+    auto launch = from;
+    launch.metrics = MetricSet();
+    for (const auto& [id, v] : from.metrics.values()) {
+      const bool own = id >= MetricCatalogue::instance().size();
+      launch.metrics.set(own ? static_cast<MetricId>(id + first_of_second) : id, v);
+    }
+    launch.metrics.finish();
+    launch.name = file.strings->intern(from.name);
+    launch.ordinal = file.launches.size();
+    launch.run = 1;
+    file.launches.push_back(std::move(launch));
+  }
+  file.extra_metrics = std::make_shared<const std::vector<std::string>>(std::move(names));
+  file.warnings = {
+      {"several-runs", "2 runs", std::nullopt}, {"about-file", "x", std::nullopt}, {"about-launch", "y", 3}};
+  return file;
+}
+
+TEST(Merge, RunsOfOneFileJoin) {
+  const auto m = merge({two_runs()});
+  ASSERT_THAT(m.launches, SizeIs(2));
+  EXPECT_EQ(value(m, 0, kDram), 691e6);
+  EXPECT_EQ(value(m, 0, kFfma), 137e6);
+  EXPECT_EQ(value(m, 1, kFfma), 27e6);
+  EXPECT_EQ(value(m, 0, kCycles), 1.2e6);
+  EXPECT_EQ(value(m, 0, "yours.sum"), 3);
+  EXPECT_EQ(m.launches[1].run, 0U);
+  EXPECT_EQ(m.launches[1].ordinal, 1U);
+  EXPECT_EQ(m.path, "both.csv");
+  EXPECT_THAT(m.merged_paths, ElementsAre("both.csv"));
+  EXPECT_FALSE(warned(m, "several-runs"));  // settled
+  EXPECT_TRUE(warned(m, "about-file"));
+  for (const auto& w : m.warnings) {
+    if (w.code == "about-launch") {
+      EXPECT_EQ(w.launch, 1U);  // the second launch of its run
+    }
+  }
+  EXPECT_TRUE(warned(m, "about-launch"));
+  EXPECT_THAT(merge({two_runs()}, MergeMode::by_shape).launches, SizeIs(2));
+}
+
+TEST(Merge, RunsOfOneFileThatDoNotMatchAreNamed) {
+  auto file = two_runs();
+  file.launches[3].grid = {9, 1, 1};
+  EXPECT_THAT(refusal({file}), AllOf(HasSubstr("both.csv (run 2)"), HasSubstr("both.csv (run 1)"), HasSubstr("9x1x1")));
+  file.launches.pop_back();
+  EXPECT_THAT(refusal({file}), AllOf(HasSubstr("1 launch"), HasSubstr("both.csv (run 2)")));
+}
+
+TEST(Merge, FilesWithOneAndWithSeveralRunsJoin) {
+  const auto m = merge({bytes_run(), two_runs()});
+  EXPECT_THAT(m.launches, SizeIs(2));
+  EXPECT_TRUE(m.merged());
+  EXPECT_THAT(m.merged_paths, ElementsAre("bytes.csv", "both.csv"));
+  EXPECT_FALSE(bytes_run().merged());
 }
 
 // --- real runs ---
@@ -268,6 +337,24 @@ TEST(Merge, GeneRunsJoin) {
   EXPECT_EQ(value(m, 0, dfma), 137625600);
   EXPECT_EQ(value(m, 1, dfma), 27525120);
   EXPECT_TRUE(warned(m, "merge-slow-run"));
+}
+
+// One file with the run that counted bytes and the one that counted FLOPs, one below the other.
+TEST(Merge, GeneRunsOfOneFileJoin) {
+  const std::string base = "data/ncu-csv/wdmapp__gene-paper-artifacts-pop2020__";
+  ROOFLINE_NEEDS_SHARED(base + "nvroof_ncuroof_region-dzv_ak-1.csv");
+  const auto files = open({base + "nvroof_ncuroof_region-dzv_ak-1.csv"});
+  ASSERT_THAT(files[0].launches, SizeIs(8));
+  EXPECT_TRUE(warned(files[0], "several-runs"));
+  const auto m = merge(files);
+  ASSERT_THAT(m.launches, SizeIs(4));
+  EXPECT_EQ(value(m, 3, kDram), 663933344);
+  EXPECT_EQ(value(m, 3, "sm__sass_thread_inst_executed_op_dfma_pred_on.sum"), 330301440);
+  EXPECT_EQ(value(m, 3, kCycles), 1552382.02);
+  for (const std::string name : {"nvroof_ncuroof_region-dgdxy-1.csv", "fused-roof2_ncuroof_region-dgdxy-1.csv"}) {
+    const auto other = open({base + name});
+    EXPECT_EQ(2 * merge(other).launches.size(), other[0].launches.size()) << name;
+  }
 }
 
 // Two exports of one kernel from two processes.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 #include <string>
+#include <vector>
 
 #include "csv_fixture.h"
 #include "profile/ncu_csv_identity.h"
@@ -13,6 +14,7 @@
 namespace roofline {
 namespace {
 
+using ::testing::AllOf;
 using testing::DetailsRow;
 using ::testing::HasSubstr;
 using testing::kDetailsHeader;
@@ -25,6 +27,12 @@ using testing::warning;
 constexpr auto kTime = "gpu__time_duration.sum";
 constexpr auto kBytes = "dram__bytes.sum";
 constexpr auto kSmPercent = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
+
+std::vector<std::uint32_t> runs(const Profile& profile) {
+  std::vector<std::uint32_t> found;
+  for (const auto& launch : profile.launches) found.push_back(launch.run);
+  return found;
+}
 
 // --- layouts ---
 
@@ -202,6 +210,66 @@ TEST(NcuCsv, JoinedRunsKeepEqualNumbersApart) {
   ASSERT_EQ(p.launches.size(), 3U);
   EXPECT_EQ(metric(p, kBytes, 2), 7.0);
   EXPECT_EQ(p.launches[2].ordinal, 2U);
+  EXPECT_EQ(runs(p), (std::vector<std::uint32_t>{0, 1, 2}));
+  EXPECT_THAT(warning(p, "several-runs"), AllOf(HasSubstr("3 runs"), HasSubstr("--merge")));
+}
+
+std::string run_of(const std::string& process, const std::string& metric, const std::vector<std::string>& ids) {
+  std::string text;
+  for (const auto& id : ids) {
+    DetailsRow r;
+    r.id = id;
+    r.process = process;
+    r.metric = metric;
+    r.unit = metric == kTime ? "ns" : "byte";
+    r.value = "1";
+    text += r.text();
+  }
+  return text;
+}
+
+TEST(NcuCsv, NumbersThatStartAgainAreAnotherRun) {
+  using Runs = std::vector<std::uint32_t>;
+  const auto of = [](const std::string& rows) { return runs(read_ncu(kDetailsHeader + rows)); };
+  const auto a = run_of("77", kBytes, {"0", "1"});
+  EXPECT_EQ(of(a + run_of("78", kTime, {"0", "1"})), (Runs{0, 0, 1, 1}));
+  EXPECT_EQ(of(a + kDetailsHeader + run_of("77", kTime, {"0", "1"})), (Runs{0, 0, 1, 1}));
+  EXPECT_EQ(of(run_of("77", kBytes, {"4", "5"}) + run_of("78", kBytes, {"2", "3"})), (Runs{0, 0, 1, 1}));
+  // Two ranks that print by turns.
+  EXPECT_EQ(of(run_of("1", kBytes, {"0"}) + run_of("2", kBytes, {"0"}) + run_of("1", kBytes, {"1"}) +
+               run_of("2", kBytes, {"1"})),
+            (Runs{0, 1, 0, 1}));
+  // One session of two processes, a continued table and a sorted one are one run.
+  EXPECT_EQ(of(a + run_of("78", kTime, {"2", "3"})), (Runs{0, 0, 0, 0}));
+  EXPECT_EQ(of(a + kDetailsHeader + run_of("77", kTime, {"2", "3"})), (Runs{0, 0, 0, 0}));
+  EXPECT_EQ(of(run_of("77", kBytes, {"5", "2", "4"})), (Runs{0, 0, 0}));
+}
+
+TEST(NcuCsv, RowsSortedByMetricAreOneRun) {
+  const auto p = read_ncu(kDetailsHeader + run_of("77", kBytes, {"0", "1"}) + run_of("77", kTime, {"0", "1"}));
+  ASSERT_EQ(p.launches.size(), 2U);
+  EXPECT_EQ(metric(p, kTime, 1), 1.0);
+  EXPECT_EQ(warning(p, "several-runs"), "(none)");
+}
+
+// Containers give each run the same process number; the metric in common need not come first.
+TEST(NcuCsv, RunsOfOneProcessNumberDoNotShareALaunch) {
+  const auto p = read_ncu(kDetailsHeader + row(kTime, "ns", "1", "0") + row(kTime, "ns", "2", "1") +
+                          row(kBytes, "byte", "7", "0") + row(kTime, "ns", "3", "0") + row(kBytes, "byte", "8", "1"));
+  ASSERT_EQ(p.launches.size(), 4U);
+  EXPECT_EQ(runs(p), (std::vector<std::uint32_t>{0, 0, 1, 1}));
+  EXPECT_EQ(metric(p, kBytes, 0), std::nullopt);
+  EXPECT_EQ(metric(p, kBytes, 1), std::nullopt);
+  EXPECT_EQ(metric(p, kBytes, 2), 7.0);
+  EXPECT_EQ(metric(p, kTime, 2), 3.0);
+  EXPECT_EQ(metric(p, kBytes, 3), 8.0);
+}
+
+TEST(NcuCsv, RawTablesHoldRunsToo) {
+  const std::string table = "ID,Process ID,Kernel Name,gpu__time_duration.sum\n,,,us\n0,7,k,5\n1,7,k,6\n";
+  const auto p = read_ncu(table + table);
+  EXPECT_EQ(runs(p), (std::vector<std::uint32_t>{0, 0, 1, 1}));
+  EXPECT_EQ(runs(read_ncu(table)), (std::vector<std::uint32_t>{0, 0}));
 }
 
 TEST(NcuCsv, JoinedRunsOfDifferentLayouts) {

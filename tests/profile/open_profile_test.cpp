@@ -6,6 +6,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -199,6 +200,58 @@ TEST_F(OpenProfile, OneBadFileOfSeveralIsNamed) {
     EXPECT_EQ(error.problem().path, bad);  // the first in the order given
     EXPECT_EQ(error.problem().kind, "html-page");
   }
+}
+
+TEST_F(OpenProfile, AFileNamedTwiceIsWarnedOf) {
+  const auto path = store("one", small_report().bytes());
+  const auto other = store("two", small_report().bytes());
+  const std::vector<std::string> paths = {path, other, (folder_ / "." / "one").string()};
+  const auto profiles = open_profiles(paths, keep_all());
+  const auto warned = [](const Profile& p) {
+    return std::any_of(p.warnings.begin(), p.warnings.end(), [](const auto& w) { return w.code == "same-file"; });
+  };
+  EXPECT_FALSE(warned(profiles[0]));
+  EXPECT_FALSE(warned(profiles[1]));  // equal, but another file
+  EXPECT_TRUE(warned(profiles[2]));
+}
+
+TEST_F(OpenProfile, TextOfNoKnownFormatIsQuoted) {
+  const auto found = [&](std::string_view bytes) {
+    try {
+      read_profile(bytes, "x");
+    } catch (const InputError& error) {
+      EXPECT_EQ(error.problem().kind, "unknown-format");
+      return error.problem().found;
+    }
+    return std::string();
+  };
+  const auto script = found("\n\nnsys start --stop-on-exit=false\nrun\n");
+  EXPECT_NE(script.find("starts with \"nsys start --stop-on-exit=false\""), std::string::npos) << script;
+  EXPECT_NE(found(std::string("\x01\x02\x03zz", 5)).find("starts with 01 02 03"), std::string::npos);
+  EXPECT_NE(found("words\tand \xFF more").find("\"words and \xEF\xBF\xBD more\""), std::string::npos);
+  std::string accents = "a";
+  for (int i = 0; i < 60; ++i) accents += "\xC3\xA9";
+  const auto cut = found(accents);
+  EXPECT_NE(cut.find("\xC3\xA9...\""), std::string::npos) << cut;
+  EXPECT_LT(cut.size(), 120U);
+  EXPECT_NE(found(std::string("\xFF\xFEh\0i\0", 6)).find("\"hi\""), std::string::npos);
+}
+
+TEST_F(OpenProfile, WhatNsightSystemsPrintsIsNamed) {
+  const auto kind = [](std::string_view bytes) {
+    try {
+      read_profile(bytes, "x");
+    } catch (const InputError& error) {
+      EXPECT_NE(error.problem().action.find("ncu -o"), std::string::npos) << error.what();
+      return error.problem().kind;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(kind("Collecting data...\nGenerating '/tmp/a.qdstrm'\n"), "nsys-text");
+  EXPECT_EQ(kind("[1/8] [=====100%] a.nsys-rep\n"), "nsys-text");
+  EXPECT_EQ(kind("[6/8] Executing 'cuda_gpu_kern_sum' stats report\n"), "nsys-text");
+  EXPECT_EQ(kind("\n Time (%)  Total Time (ns)  Instances  Name\n --------  ---\n 3.0  5  1  k\n"), "nsys-csv");
+  EXPECT_EQ(kind("Time (%),Total Time (ns),Instances,Name\n"), "nsys-csv");
 }
 
 TEST_F(OpenProfile, ProfilesOutliveTheFileAndTheCallersBytes) {
