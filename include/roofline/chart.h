@@ -54,6 +54,7 @@ struct ChartPoint {
   std::optional<double> fraction;          // of the roof
   Position position = Position::unplaced;
   Toward toward = Toward::nowhere;
+  bool past = false;  // of a comparison: as it was before
   bool look = false;
   std::optional<double> gain_s;
   std::optional<double> gain_share;  // of the report's time

@@ -149,4 +149,33 @@ Document match_document(const Forecast& forecast, const Report& measured, const 
 // The measured operators as samples to fit constants from: those whose name has one shape only.
 std::vector<Sample> samples_of(const Forecast& forecast, const Match& match);
 
+// ---------------------------------------------------------------- what if, and what next
+
+// Factors on what a kernel does: 0.6 is 40% less.
+struct WorkChange {
+  double flops = 1;
+  double bytes = 1;
+  double link_bytes = 1;
+};
+// What the changed work would save, kernel by kernel, each at its present fraction of the roof: time falls with the
+// roof time, so operations that do not bind are worth nothing. `report` has one row per launch or operator.
+Document what_if_document(const Report& report, const WorkChange& change);
+
+struct PlanInput {
+  std::optional<Report> measured;                      // of one step
+  std::optional<Forecast> forecast;                    // of the same step
+  std::optional<double> wall_s;                        // measured wall time of the step
+  std::vector<std::string> machines;                   // catalogue names to weigh; empty: a few common ones
+  std::vector<std::pair<std::string, double>> prices;  // machine and price per hour, any currency
+};
+enum class PlanVerdict : std::uint8_t { undecided, dont_buy_yet, buy };
+struct PlanDecision {
+  PlanVerdict verdict = PlanVerdict::undecided;
+  std::string sentence;
+};
+// "buy" only where the step's wall time is measured, at least 90% of the kernel time is placed, by counters rather
+// than by a model, no row of unknown FLOPs could turn it, and what is left in software is small.
+PlanDecision decide(const PlanInput& input);
+Document plan_document(const PlanInput& input);
+
 }  // namespace roofline::model

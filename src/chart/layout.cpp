@@ -22,7 +22,8 @@ constexpr double kRidgeWeight = 0.3;
 
 class Layout {
  public:
-  Layout(const Chart& chart, const Surface& surface) : chart_(chart), s_(surface), flow_(surface, scene_) {}
+  Layout(const Chart& chart, const Surface& surface)
+      : chart_(chart), s_(fitted(surface, chart.points.size())), flow_(s_, scene_) {}
 
   Scene run() {
     scene_.width = s_.width;
@@ -34,9 +35,9 @@ class Layout {
     draw_roofs(placer);
     draw_ridges(placer);
     place_marks();
+    draw_marks();
     draw_gains(placer);
     draw_links(placer);
-    draw_marks();
     Placer strip(has_strip() ? scene_.strip : Box{0, 0, 1, 1}, distances());
     keep_off_marks(placer, strip);
     label_roofs(placer);
@@ -51,6 +52,16 @@ class Layout {
   }
 
  private:
+  // A crowd needs height, and numbers rather than names.
+  static Surface fitted(Surface surface, std::size_t points) {
+    constexpr double kCrowd = 60;
+    const double crowding = std::min(1.0, static_cast<double>(points) / (4 * kCrowd));
+    if (static_cast<double>(points) < kCrowd) return surface;
+    if (!surface.cells) surface.plot_height = std::round(surface.plot_height * (1 + 0.6 * crowding));
+    surface.names = surface.names / 2;
+    return surface;
+  }
+
   double unit(double page, double cells) const { return s_.cells ? cells : page; }
   Placer::Distances distances() const { return {s_.gap, s_.leader_step, s_.cells}; }
   double below_plot() const { return unit(46, 8); }
@@ -71,7 +82,7 @@ class Layout {
         std::count_if(chart_.points.begin(), chart_.points.end(), [&](const auto& p) { return on_strip(p); }));
     const double lanes = (has_lane(false) ? 1 : 0) + (has_lane(true) ? 1 : 0);
     const double wanted = lanes * unit(96 + 8 * std::sqrt(n), s_.width < 150 ? 18 : 26 + 2 * std::sqrt(n));
-    return s_.cells ? 2 * std::round(std::min(wanted, 0.34 * s_.width) / 2) : std::min(wanted, 0.36 * s_.width);
+    return s_.cells ? 2 * std::round(std::min(wanted, 0.34 * s_.width) / 2) : std::min(wanted, 0.28 * s_.width);
   }
 
   void set_boxes() {
@@ -236,20 +247,22 @@ class Layout {
 
   std::vector<Box> along_slope(const Segment& seg, double w, double h) const {
     std::vector<Box> out;
+    std::vector<Box> below;
     for (double t = 0.08; t < 0.95; t += 0.06) {
       const double x = seg.from.x + t * (seg.to.x - seg.from.x);
       const double y = seg.from.y + t * (seg.to.y - seg.from.y);
       out.push_back(snapped(x - w - unit(6, 2), y - h - unit(2, 1), w, h));
-      out.push_back(snapped(x + unit(8, 3), y + unit(2, 1), w, h));
+      below.push_back(snapped(x + unit(8, 3), y + unit(4, 1), w, h));
     }
+    out.insert(out.end(), below.begin(), below.end());
     return out;
   }
 
   std::vector<Box> along_flat(const Segment& seg, double w, double h) const {
     std::vector<Box> out;
     for (double x = scene_.plot.right - w - unit(4, 0); x > seg.from.x - w; x -= unit(40, 8)) {
-      out.push_back(snapped(x, seg.to.y - h - unit(2, 1), w, h));
-      out.push_back(snapped(x, seg.to.y + unit(3, 2), w, h));
+      out.push_back(snapped(x, seg.to.y - h - unit(5, 1), w, h));
+      out.push_back(snapped(x, seg.to.y + unit(5, 2), w, h));
     }
     return out;
   }
@@ -282,8 +295,14 @@ class Layout {
 
   // ---------------------------------------------------------------- marks
 
+  bool is_comparison() const {
+    return !chart_.links.empty() && chart_.links.front().kind == ChartLink::Kind::comparison;
+  }
+
   double radius_of(const ChartPoint& p) const {
-    return std::max(s_.marker_least, s_.marker_most * std::sqrt(std::clamp(p.share, 0.0, 1.0)));
+    // Pairs of marks need room for the arrow between them.
+    const double most = is_comparison() ? 0.6 * s_.marker_most : s_.marker_most;
+    return std::max(s_.marker_least, most * std::sqrt(std::clamp(p.share, 0.0, 1.0)));
   }
 
   void place_marks() {
@@ -331,8 +350,11 @@ class Layout {
       const auto& p = chart_.points[i];
       const auto from = marks_[i];
       const Point tip{from.x, on_strip(p) ? strip_y(1) : y_->at(*p.roof_flops_per_s)};
-      if (from.y - tip.y <= radius_of(p) + unit(6, 3)) continue;  // the mark covers the way
-      line({{from.x, from.y - radius_of(p)}, tip}, Ink::gain, true);
+      const double way = from.y - tip.y;
+      if (way <= unit(5, 4)) continue;  // as good as there
+      // A large mark near its roof covers most of the way: the arrow starts in its middle.
+      const double start = way > radius_of(p) + unit(8, 3) ? radius_of(p) : 0;
+      line({{from.x, from.y - start}, tip}, Ink::gain, true);
       placer.avoid_line(from, tip, kLineWeight);
       ++gains_drawn_;
     }
@@ -344,9 +366,11 @@ class Layout {
       const auto a = marks_[link.from];
       const auto b = marks_[link.to];
       const double d = distance(a, b);
-      const double near_a = radius_of(chart_.points[link.from]);
-      const double near_b = radius_of(chart_.points[link.to]);
-      if (d <= near_a + near_b) continue;
+      if (d <= unit(3, 2)) continue;
+      // From edge to edge; between middles where the marks overlap.
+      const bool apart = d > radius_of(chart_.points[link.from]) + radius_of(chart_.points[link.to]) + unit(6, 0);
+      const double near_a = apart ? radius_of(chart_.points[link.from]) : 0;
+      const double near_b = apart ? radius_of(chart_.points[link.to]) : 0;
       const Point from{a.x + (b.x - a.x) * near_a / d, a.y + (b.y - a.y) * near_a / d};
       const Point to{b.x - (b.x - a.x) * near_b / d, b.y - (b.y - a.y) * near_b / d};
       line({from, to}, comparison ? Ink::change : Ink::link, link.kind != ChartLink::Kind::levels);
@@ -365,14 +389,20 @@ class Layout {
     for (const auto i : order) {
       const auto& p = chart_.points[i];
       const auto toward = on_strip(p) && p.flops_unknown ? Toward::up : p.toward;
-      scene_.items.push_back(Marker{marks_[i], radius_of(p), p.position, toward, i});
+      scene_.items.push_back(Marker{marks_[i], radius_of(p), p.position, toward, i, p.past});
     }
   }
 
   // ---------------------------------------------------------------- labels
 
+  // Few marks leave room for long names.
+  std::size_t name_columns() const {
+    constexpr std::size_t kFew = 8;
+    return chart_.points.size() <= kFew ? s_.name_columns * 3 / 2 : s_.name_columns;
+  }
+
   std::string name_text(const ChartPoint& p) const {
-    auto out = shown_text(p.label, s_.name_columns, s_.unicode);
+    auto out = shown_text(p.label, name_columns(), s_.unicode);
     if (p.look && p.gain_s && *p.gain_s > 0)
       out += fmt::format(" {}{}", s_.unicode ? "−" : "-", si(*p.gain_s, "s", s_.unicode));
     return out;

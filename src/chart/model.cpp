@@ -184,7 +184,7 @@ std::string level_label(MemoryLevel level, const LevelTraffic& traffic, const Ke
   if (use != nullptr && !row.group.placement.cache_resident) out += " " + numbers::percent(use->fraction);
   if (use != nullptr && row.group.placement.cache_resident && level != MemoryLevel::dram)
     out += " " + numbers::percent(use->fraction);
-  if (row.group.placement.limiter == to_string(level)) out += ", limits";
+  if (row.group.placement.limiter == to_string(level)) out += ", the limiter";
   return out;
 }
 
@@ -336,6 +336,7 @@ class Comparison {
     auto point = base_point(report, row, std::move(label));
     if (!put_row(report.rows.at(row), point)) return std::nullopt;
     point.look = false;
+    point.past = &report == &before_;
     chart_.points.push_back(std::move(point));
     return chart_.points.size() - 1;
   }

@@ -84,7 +84,7 @@ double PageFlow::key_slot(std::string_view what) {
   const double w = unit(22, 4) + s_.text_width(what, Ink::key) + unit(18, 4);
   if (key_x_ > margin() && key_x_ + w > s_.width - margin()) {
     key_x_ = margin();
-    y_ += s_.line_height(Ink::key) + unit(4, 0);
+    y_ += s_.line_height(Ink::key) + unit(8, 0);
   }
   const double x = key_x_;
   key_x_ += w;
@@ -112,15 +112,15 @@ void PageFlow::key_marks(const Chart& chart) {
 
 void PageFlow::key_sizes(const Chart& chart) {
   if (s_.cells || !chart.links.empty()) return;
-  static constexpr std::array<double, 3> kShares = {0.25, 0.05, 0.01};
-  const std::string what = "25%, 5%, 1% of the time";
+  static constexpr std::array<double, 2> kShares = {0.1, 0.01};
+  const std::string what = "10%, 1% of the time";
   double symbols = 0;
   for (const double share : kShares) symbols += 2 * s_.marker_most * std::sqrt(share) + 4;
   double x = key_slot(what + std::string(static_cast<std::size_t>(symbols / 4), ' '));
   const double y = y_ + s_.line_height(Ink::key) / 2;
   for (const double share : kShares) {
     const double r = s_.marker_most * std::sqrt(share);
-    scene_.items.push_back(Marker{{x + r, y}, r, Position::unplaced, Toward::nowhere, Marker::kNone, true});
+    scene_.items.push_back(Marker{{x + r, y}, r, Position::unplaced, Toward::nowhere, Marker::kNone, false, true});
     x += 2 * r + 4;
   }
   text({x + 2, y}, what, Ink::key, Anchor::start);
@@ -138,7 +138,7 @@ void PageFlow::key(const Chart& chart, std::size_t gains) {
   if (any_roof(ChartRoof::Role::other)) key_line(Ink::other_roof, "other roofs");
   if (gains > 0) key_line(Ink::gain, "to the roof that binds, and the time it would save", true);
   if (!chart.links.empty() && chart.links.front().kind == ChartLink::Kind::comparison)
-    key_line(Ink::change, "before to after", true);
+    key_line(Ink::change, "before (pale) to after", true);
   key_sizes(chart);
   y_ += s_.line_height(Ink::key) + unit(12, 0);
 }

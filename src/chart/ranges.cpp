@@ -49,7 +49,7 @@ Ranges data_ranges(const Chart& chart) {
   // Room to the left of the ridge for the slope, to the right of it for the flat roof.
   out.x_low = std::min(x.low / kMargin, x.high / 300);
   out.x_high = x.high * 2 * kMargin;
-  out.y_low = std::min(y.low / kMargin, y.high / 1000);
+  out.y_low = std::min(y.low / kMargin, y.high / 150);
   out.y_high = y.high * kMargin;
   return out;
 }

@@ -85,6 +85,9 @@ std::string to_png(const Chart& chart, double scale) {
                                                       static_cast<int>(std::ceil(picture.height * scale))));
   check(cairo_surface_status(surface.get()));
   const ContextPtr context(cairo_create(surface.get()));
+  // The picture may end within the last row of pixels.
+  cairo_set_source_rgb(context.get(), 1, 1, 1);
+  cairo_paint(context.get());
   cairo_scale(context.get(), scale, scale);
   draw(picture, context.get());
   std::string out;

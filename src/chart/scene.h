@@ -58,6 +58,7 @@ struct Marker {
   Position position = Position::unplaced;
   Toward toward = Toward::nowhere;  // drawn open, with an arrow, unless nowhere
   std::size_t point = kNone;        // index into Chart::points
+  bool past = false;                // drawn pale
   bool size_only = false;           // a circle of the key that shows what an area means
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 };

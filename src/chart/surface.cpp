@@ -65,7 +65,7 @@ Surface page_surface(double width) {
   s.plot_height = std::round(width * 0.52);
   s.gap = 4;
   s.marker_least = 3;
-  s.marker_most = 30;
+  s.marker_most = 25;
   s.leader_step = 13;
   s.names = 28;
   s.numbers = 400;

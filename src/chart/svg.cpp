@@ -98,7 +98,9 @@ std::string style_sheet(SvgTheme theme) {
     else
       out += fmt::format(".{}{{fill:none;{}}}.h{}{{stroke:none}}", s.name, s.rest, s.name);
   }
-  out += ".halo{stroke-width:3px;stroke-linejoin:round;paint-order:stroke}.mark{fill-opacity:.82;stroke-width:1}";
+  out +=
+      ".halo{stroke-width:3px;stroke-linejoin:round;paint-order:stroke}.mark{fill-opacity:.85;stroke-width:1}.past{"
+      "fill-opacity:.4}";
   out += ".open{fill-opacity:.9;stroke-width:1.8}";
   out += colours(theme == SvgTheme::dark);
   if (theme == SvgTheme::automatic) out += "@media (prefers-color-scheme:dark){" + colours(true) + "}";
@@ -285,7 +287,11 @@ class SvgWriter {
     }
     const auto* colour = kPositions[static_cast<std::size_t>(m.position)].name;
     const bool open = m.toward != Toward::nowhere;
-    emit("<path class=\"{}{} {}\" d=\"{}\"", open ? "o" : "", colour, open ? "open" : "mark", shape(m));
+    emit("<path class=\"{}{} {}\" d=\"{}\"", open ? "o" : "", colour,
+         open     ? "open"
+         : m.past ? "mark past"
+                  : "mark",
+         shape(m));
     if (m.point == Marker::kNone) {
       out_ += "/>\n";
     } else {

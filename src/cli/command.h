@@ -5,7 +5,7 @@
 
 namespace roofline::cli {
 
-// Exit codes, the same for every command.
+// Exit codes, the same for every command. Output that cannot be written is wrong usage: kUnreadable is for input alone.
 enum ExitCode : int { kOk = 0, kCheckFailed = 1, kUsage = 2, kUnreadable = 3, kInconclusive = 4 };
 
 class Command {

@@ -54,7 +54,8 @@ class ExplainCommand : public Command {
     const auto& row = report.rows[index];
     const auto nvidia = rules_of(profiles.front(), row);
     const auto document = explain_document(report, index, nvidia, collect(profiles.front(), row, nvidia));
-    output_.print(document, [&] { return to_json(alone(report, index)); });
+    output_.print(document, Output::Forms{[&] { return to_json(alone(report, index)); },
+                                          [&] { return hierarchical_chart(report, index); }});
     if (chart_ && output_.for_terminal() && command_->count("--output") == 0) print_chart(report, index);
     return kOk;
   }

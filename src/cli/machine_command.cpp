@@ -114,8 +114,7 @@ class AddPart : public Part {
       throw UsageError(fmt::format("'{}' was added before, as {}; add --replace to replace it", id, target.string()));
     const auto* before = catalogue().find(id);
     const bool ours = before != nullptr && before->id == id && catalogue().facts(*before).origin.empty();
-    // Replaced or new, it has to get along with all others.
-    if (!known) static_cast<void>(catalogue().with(std::vector{file}));
+    check_with_others(file, target);
     save(file.text, target);
     fmt::print("{} as {}{}\n", known ? "replaced" : "added", target.string(),
                ours ? fmt::format("; it takes the place of the catalogue's own '{}'", id) : "");
@@ -129,6 +128,14 @@ class AddPart : public Part {
     for (const auto& machine : merged.machines())
       if (!merged.facts(machine).origin.empty()) return machine.id;
     return {};
+  }
+
+  // Replaced or new, it has to get along with all others.
+  static void check_with_others(const MachineFile& file, const fs::path& target) {
+    auto files = user_machine_files();
+    std::erase_if(files, [&](const MachineFile& f) { return f.path == target.string(); });
+    files.push_back(file);
+    static_cast<void>(MachineCatalogue::built_in().with(files));
   }
 
   // Renamed into place, so that no half-written file is ever read.

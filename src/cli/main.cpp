@@ -10,6 +10,7 @@
 #include "cli/explain_command.h"
 #include "cli/machine_command.h"
 #include "cli/model_command.h"
+#include "cli/plan_command.h"
 #include "cli/report_command.h"
 #include "cli/user_machines.h"
 #include "roofline/error.h"
@@ -67,6 +68,8 @@ int main(int argc, char** argv) {
   commands.push_back(roofline::cli::make_report_command());
   commands.push_back(roofline::cli::make_explain_command());
   commands.push_back(roofline::cli::make_model_command());
+  commands.push_back(roofline::cli::make_what_if_command());
+  commands.push_back(roofline::cli::make_plan_command());
   commands.push_back(roofline::cli::make_machine_command());
   for (const auto& command : commands) command->setup(app);
   try {

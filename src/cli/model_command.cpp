@@ -77,7 +77,7 @@ class ModelCommand : public Command {
     }
     const auto report = model::forecast_report(forecast);
     output_.print(model::forecast_document(forecast, sort_),
-                  {[&] { return to_json(report); }, [&] { return chosen_chart(report, "report"); }});
+                  Output::Forms{[&] { return to_json(report); }, [&] { return chosen_chart(report, "report"); }});
     return kOk;
   }
 
@@ -89,7 +89,7 @@ class ModelCommand : public Command {
     const auto input = options_.sweep_input();
     const auto sweep = model::run_sweep(input, axes);
     output_.print(model::sweep_document(input, sweep),
-                  {nullptr, [&] { return chosen_chart(model::sweep_report(input, sweep), "trajectory"); }});
+                  Output::Forms{nullptr, [&] { return chosen_chart(model::sweep_report(input, sweep), "trajectory"); }});
     return kOk;
   }
 

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -119,17 +121,21 @@ void Output::print(const Document& document, const Forms& forms) const {
   write(to_terminal(document, style));
 }
 
-void Output::write(std::string text, bool binary) const {
+void Output::write(std::string text, bool binary) const { write_output(std::move(text), output_, binary); }
+
+void write_output(std::string text, const std::string& path, bool binary) {
   if (!binary && !text.ends_with('\n')) text += '\n';
-  if (output_.empty()) {
+  if (path.empty()) {
     std::fwrite(text.data(), 1, text.size(), stdout);
-    if (std::fflush(stdout) != 0) throw std::runtime_error("cannot write to standard output");
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+      throw UsageError(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
     return;
   }
-  std::ofstream file(output_, std::ios::binary);
+  errno = 0;
+  std::ofstream file(path, std::ios::binary);
   file << text;
   file.close();
-  if (!file) throw std::runtime_error(fmt::format("cannot write '{}'", output_));
+  if (!file) throw UsageError(fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
 }
 
 }  // namespace roofline::cli

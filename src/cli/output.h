@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "roofline/chart.h"
 #include "roofline/document.h"
 
 namespace roofline::cli {
@@ -16,20 +17,34 @@ class Output {
   void setup(CLI::App& command);
   // Whether it will be text for a terminal.
   bool for_terminal() const { return format() == Format::automatic || format() == Format::table; }
-  // Prints in the chosen form. `json` makes the JSON text; without one it is the document's tables (see below).
-  // Throws UsageError for a file whose extension names no format.
-  void print(const Document& document, const std::function<std::string()>& json = nullptr) const;
+  // What else than text and tables a command can print.
+  struct Forms {
+    std::function<std::string()> json = nullptr;  // without one: the document's tables (see below)
+    std::function<Chart()> chart = nullptr;       // without one chart formats are refused
+  };
+  // Prints in the chosen form. Throws UsageError for a file whose extension names no format.
+  void print(const Document& document, const Forms& forms) const;
+  void print(const Document& document) const { print(document, Forms()); }
+  void print(const Document& document, std::function<std::string()> json) const {
+    print(document, Forms{std::move(json), nullptr});
+  }
 
  private:
-  enum class Format { automatic, table, markdown, csv, json };
+  enum class Format { automatic, table, markdown, csv, json, chart, svg, png, pdf };
+  static const std::map<std::string, Format>& formats();
   Format format() const;
-  void write(std::string text) const;
+  std::string picture(Format format, const Forms& forms) const;
+  void write(std::string text, bool binary = false) const;
 
   Format format_ = Format::automatic;
   bool json_ = false;
   std::string output_;
   std::size_t width_ = 0;
 };
+
+// Writes to a file, or to standard output where `path` is empty; text ends with a line end. Throws UsageError where it
+// cannot: the place was chosen by the user (exit code 2), while 3 is for input that cannot be read.
+void write_output(std::string text, const std::string& path, bool binary = false);
 
 // The tables of a document as JSON: {"schema": "roofline/tables/1", "title", "notes": [text],
 // "tables": [{"title", "columns": [key], "rows": [[number, text or null]]}]}; numbers in SI units.

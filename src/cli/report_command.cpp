@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
+#include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iostream>
 #include <map>
+#include <set>
 
 #include "cli/chart_choice.h"
 #include "cli/choices.h"
@@ -48,6 +47,35 @@ Format format_of(const std::string& path) {
   throw UsageError(fmt::format("cannot tell the format of '{}' by its extension; add --format", path));
 }
 
+// A filter that left nothing.
+void warn_of_empty_filter(std::span<const Profile> profiles, const std::string& filter, Report& report) {
+  std::set<std::string_view> names;
+  for (const auto& p : profiles)
+    for (const auto& l : p.launches) names.insert(l.name);
+  if (filter.empty() || !report.rows.empty() || names.empty()) return;
+  constexpr std::size_t kNameWidth = 60;
+  report.warnings.push_back({"filter",
+                             fmt::format("-k '{}' matches none of {} kernel name{}, such as '{}'", filter, names.size(),
+                                         names.size() == 1 ? "" : "s", cut_middle(*names.begin(), kNameWidth)),
+                             std::nullopt});
+}
+
+// A ceiling that was asked for, where the input has no clock for it, or nobody measured the machine.
+void warn_of_other_ceiling(CeilingChoice asked, Report& report) {
+  if (asked == CeilingChoice::automatic) return;
+  const auto kind = asked == CeilingChoice::datasheet  ? CeilingKind::datasheet
+                    : asked == CeilingChoice::measured ? CeilingKind::measured
+                                                       : CeilingKind::at_clock;
+  std::map<CeilingKind, std::size_t> others;
+  for (const auto& row : report.rows)
+    if (row.group.placement.placed() && row.group.placement.ceiling != kind) ++others[row.group.placement.ceiling];
+  for (const auto& [other, rows] : others)
+    report.warnings.push_back({"ceiling",
+                               fmt::format("--ceiling {}: no such roof is known for {} row{}, placed under the {} roof",
+                                           to_string(kind), rows, rows == 1 ? "" : "s", to_string(other)),
+                               std::nullopt});
+}
+
 class ReportCommand : public Command {
  public:
   void setup(CLI::App& app) override {
@@ -68,7 +96,7 @@ class ReportCommand : public Command {
     if (model_.given())
       print(beside_model(profiles, view), false);
     else
-      print(render(analyze(profiles, analysis_), view), view == Format::png || view == Format::pdf);
+      print(render(analyzed(profiles), view), view == Format::png || view == Format::pdf);
     for (const auto& p : profiles)
       if (p.partial) return kUnreadable;
     return kOk;
@@ -146,6 +174,13 @@ class ReportCommand : public Command {
     return output_.empty() ? Format::table : format_of(output_);
   }
 
+  Report analyzed(std::span<const Profile> profiles) const {
+    auto report = analyze(profiles, analysis_);
+    warn_of_empty_filter(profiles, analysis_.filter, report);
+    warn_of_other_ceiling(analysis_.ceiling, report);
+    return report;
+  }
+
   std::string render(const Report& report, Format format) const {
     if (format == Format::json) return to_json(report);
     if (format == Format::svg) return to_svg(chart_of(report));
@@ -180,18 +215,7 @@ class ReportCommand : public Command {
 
   Chart chart_of(const Report& report) const { return chosen_chart(report, chart_); }
 
-  void print(std::string text, bool binary) const {
-    if (!binary && !text.ends_with('\n')) text += '\n';
-    if (output_.empty()) {
-      std::fwrite(text.data(), 1, text.size(), stdout);
-      if (std::fflush(stdout) != 0) throw std::runtime_error("cannot write to standard output");
-      return;
-    }
-    std::ofstream file(output_, std::ios::binary);
-    file << text;
-    file.close();
-    if (!file) throw std::runtime_error(fmt::format("cannot write '{}'", output_));
-  }
+  void print(std::string text, bool binary) const { write_output(std::move(text), output_, binary); }
 
   CLI::App* command_ = nullptr;
   std::vector<std::string> files_;

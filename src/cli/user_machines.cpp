@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
-#include <vector>
 
 #include "roofline/error.h"
 
@@ -64,12 +63,16 @@ MachineFile read_machine_file(const fs::path& path) {
   return {path.string(), text.str()};
 }
 
-void load_user_machines() {
+std::vector<MachineFile> user_machine_files() {
   const auto folder = user_machine_folder();
-  if (folder.empty()) return;
   std::vector<MachineFile> files;
+  if (folder.empty()) return files;
   for (const auto& path : files_of(folder)) files.push_back(read_machine_file(path));
-  if (!files.empty()) MachineCatalogue::add_to_instance(files);
+  return files;
+}
+
+void load_user_machines() {
+  if (const auto files = user_machine_files(); !files.empty()) MachineCatalogue::add_to_instance(files);
 }
 
 }  // namespace roofline::cli

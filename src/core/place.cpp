@@ -52,11 +52,11 @@ struct Facts {
 
 // Index of the group that holds this precision: by its own key, by its pipe, or a group of its own past the end.
 std::string group_key(const Precision& precision, const PipeGroups& groups) {
-  const auto key = to_string(precision);
-  const std::string pipe(pipe_of(precision));
-  for (const auto* name : {&key, &pipe})
+  const std::string key = to_string(precision);
+  std::string pipe(pipe_of(precision));
+  for (const std::string_view name : {std::string_view(key), std::string_view(pipe)})
     for (const auto& group : groups)
-      if (std::find(group.begin(), group.end(), *name) != group.end()) return group.front();
+      if (std::find(group.begin(), group.end(), name) != group.end()) return group.front();
   return pipe;
 }
 
@@ -261,7 +261,7 @@ bool is_latency_bound(const Facts& facts, const Placement& p, const Busiest& bus
   // Middling intensity; or the operations are unknown and no unit of either side comes near its limit.
   const bool undecided = !facts.exact() && busiest.both_sides;
   if (!undecided && (p.cache_resident || !middling_intensity(facts))) return false;
-  why = undecided ? fmt::format("no unit above {} %", percent(std::max(busiest.fraction, facts.known())))
+  why = undecided ? fmt::format("no unit above {}%", percent(std::max(busiest.fraction, facts.known())))
                   : std::string("far below both roofs");
   return true;
 }
@@ -280,12 +280,12 @@ void judge_below(const Facts& facts, Placement& p) {
   const double busy = facts.limits.busy;
   if (facts.known() < busy && busiest.fraction >= busy)
     return set(p, busiest.compute ? Position::compute_suboptimal : Position::memory_suboptimal,
-               fmt::format("bound by {} ({} % busy)", busiest.name, percent(busiest.fraction)));
+               fmt::format("bound by {} ({}% busy)", busiest.name, percent(busiest.fraction)));
   if (p.cache_resident) return set(p, Position::unplaced, "cache-resident, and no unit is near its limit");
   if (facts.exact())
     return set(p, facts.dram >= facts.compute ? Position::memory_suboptimal : Position::compute_suboptimal, {});
   set(p, Position::unplaced,
-      fmt::format("below both roofs (DRAM {} %, compute at most {} %), but operations not counted", percent(facts.dram),
+      fmt::format("below both roofs (DRAM {}%, compute at most {}%), but operations not counted", percent(facts.dram),
                   percent(facts.compute_upper())));
 }
 
@@ -311,7 +311,7 @@ void judge(const Facts& facts, Placement& p) {
                fmt::format("above the {} roof: time, counts and machine do not belong together", p.binding));
   const double optimal = facts.optimal();
   if (p.regime == Regime::link)
-    return set(p, Position::communication_bound, fmt::format("{} {} %", p.binding, percent(facts.link)));
+    return set(p, Position::communication_bound, fmt::format("{} {}%", p.binding, percent(facts.link)));
   if (p.cache_resident) {
     if (l2_optimal(facts, p)) return set(p, Position::memory_optimal, "at the L2 roof");
   } else if (facts.known() >= optimal) {

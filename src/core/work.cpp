@@ -37,7 +37,7 @@ Quantity Work::flops() const {
 }
 
 Quantity Work::intensity(MemoryLevel l) const {
-  const auto operations_total = flops();
+  auto operations_total = flops();
   const auto& bytes = level(l).total;
   if (!operations_total) return operations_total;
   if (!bytes) return bytes;

@@ -38,7 +38,7 @@ std::string read_model_type(const JsonKeys& keys) {
   if (!architectures || architectures->empty())
     refuse(keys.label(), "missing-key", "neither \"model_type\" nor \"architectures\" is there", "the model's family",
            "give a language model's config.json");
-  const auto type = model_type_of(architectures->front());
+  auto type = model_type_of(architectures->front());
   if (type.empty())
     refuse(keys.label(), "unknown-model-type",
            fmt::format("architecture \"{}\" without a model_type", architectures->front()), "a known architecture",

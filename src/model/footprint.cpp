@@ -33,8 +33,8 @@ void add_layer_weights(const ModelConfig& config, const LayerShape& shape, doubl
 double kv_token_bytes(const AttentionShape& a, const KvFormat& format, const Split& split) {
   if (a.latent) {
     // Keys and values are the same bytes, and every tensor-parallel GPU holds all of them.
-    const double groups =
-        format.latent_group > 0 ? static_cast<double>((a.kv_rank + format.latent_group - 1) / format.latent_group) : 0;
+    const auto whole_groups = format.latent_group > 0 ? (a.kv_rank + format.latent_group - 1) / format.latent_group : 0;
+    const auto groups = static_cast<double>(whole_groups);
     return static_cast<double>(a.kv_rank) * format.bits / 8 + static_cast<double>(a.rope_dim) * format.rope_bits / 8 +
            groups * format.latent_scale_bytes;
   }

@@ -94,7 +94,7 @@ Launch& add_ncu_launch(NcuFile& file, const NcuIdentity& identity, const char* r
   launch.stream = parse_whole(identity.stream.raw).value_or(0);
   launch.count = parse_whole(identity.invocations.raw).value_or(1);
   launch.ordinal = launches.size() - 1;
-  launch.run = file.runs.of_launch(parse_whole(identity.id.raw), launch.process);
+  launch.run = file.runs.of_launch(parse_whole(identity.id.raw), launch.process, launch.device);
   launch.time_basis = TimeBasis::profiled;
   launch.offset = static_cast<std::uint64_t>(record - file.text.data());
   return launch;

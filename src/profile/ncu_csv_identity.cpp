@@ -156,20 +156,20 @@ std::uint32_t NcuRuns::of_process(std::uint64_t process) const {
   return it == run_of_.end() ? 0 : it->second;
 }
 
-std::uint32_t NcuRuns::of_launch(std::optional<std::uint64_t> number, std::uint64_t process) {
+std::uint32_t NcuRuns::of_launch(std::optional<std::uint64_t> number, std::uint64_t process, std::uint32_t device) {
   if (!number) return 0;
   if (runs_.empty()) runs_.emplace_back();
   const auto [it, new_process] = run_of_.try_emplace(process, latest_);
   const Run& run = runs_[it->second];
   // Numbers that merely go down may be a sorted table; a new process or table whose numbers do starts again.
-  const bool goes_down = !run.numbers.empty() && *number < run.last;
-  if (run.numbers.contains(*number) || (goes_down && (new_process || new_table_))) {
+  const bool goes_down = !run.numbers.empty() && *number <= run.last;
+  if (run.numbers.contains({device, *number}) || (goes_down && (new_process || new_table_))) {
     it->second = static_cast<std::uint32_t>(runs_.size());
     runs_.emplace_back();
   }
   new_table_ = false;
   latest_ = it->second;
-  runs_[latest_].numbers.insert(*number);
+  runs_[latest_].numbers.emplace(device, *number);
   runs_[latest_].last = *number;
   return latest_;
 }

@@ -3,10 +3,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "profile/csv_lines.h"
@@ -54,7 +55,7 @@ class NcuDevices {
 class NcuRuns {
  public:
   // The run, from 0, of a launch that is new in the file. All launches without a number are of one run.
-  std::uint32_t of_launch(std::optional<std::uint64_t> number, std::uint64_t process);
+  std::uint32_t of_launch(std::optional<std::uint64_t> number, std::uint64_t process, std::uint32_t device);
   // The run in which the process is now.
   std::uint32_t of_process(std::uint64_t process) const;
   void start_table() { new_table_ = true; }
@@ -62,7 +63,7 @@ class NcuRuns {
 
  private:
   struct Run {
-    std::unordered_set<std::uint64_t> numbers;
+    std::set<std::pair<std::uint32_t, std::uint64_t>> numbers;  // with their device
     std::uint64_t last = 0;
   };
   std::vector<Run> runs_;

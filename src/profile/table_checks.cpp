@@ -262,7 +262,8 @@ void compare_total(const Findings& findings, std::string_view what, const Sum& s
   if (!printed) return;
   const bool wrong = sum.complete ? !sum.range.overlaps(printed->range) : sum.range.low > printed->range.high;
   if (!wrong) {
-    const bool differs = sum.value < printed->range.low || sum.value > printed->range.high;
+    const bool differs = (sum.value < printed->range.low || sum.value > printed->range.high) &&
+                         number(sum.value, unit) != number(printed->value, unit);
     if (!sum.complete || !differs) return;
     findings.add(
         fmt::format("the rows' {} add up to {}, the total says {}; the rounding of the rows' figures leaves room "

@@ -49,13 +49,14 @@ Document report_document(const Report& report, const TableOptions& options) {
   Document document;
   document.title = title_of(report);
   append(document.blocks, report::roof_lines(report));
-  document.blocks.emplace_back(report::kernel_table(report, options, unplaced.row_marks));
+  const auto table = report::kernel_table(report, options, unplaced.row_marks);
+  document.blocks.emplace_back(table);
   if (report.rows.empty())
     document.blocks.emplace_back(Paragraph{"No kernels to show.", Tone::strong});
   else
     append(document.blocks, report::summary(report));
   append(document.blocks, report::finding_lists(report));
-  if (auto notes = report::reading_notes(report, unplaced); !notes.items.empty())
+  if (auto notes = report::reading_notes(report, unplaced, table); !notes.items.empty())
     document.blocks.emplace_back(std::move(notes));
   append(document.blocks, report::limits_footer(report));
   append(document.blocks, report::warnings(report));

@@ -21,6 +21,7 @@ using numbers::counted;
 constexpr std::size_t kMostGroups = 8;  // footnotes shown one by one
 
 std::string rows_and_share(std::size_t rows, double share) {
+  if (share <= 0) return counted(rows, "row");
   return fmt::format("{}, {} of the time", counted(rows, "row"), numbers::share(share));
 }
 
@@ -56,11 +57,11 @@ std::string joined(const std::vector<std::string>& parts, std::string_view separ
 std::string_view ceiling_words(CeilingKind kind) {
   switch (kind) {
     case CeilingKind::datasheet:
-      return "the vendor's datasheet limits";
+      return "datasheet, the vendor's limits at boost clock";
     case CeilingKind::at_clock:
-      return "the limits at the clock each launch ran at";
+      return "at-clock, the chip's limits at the clock each launch really ran at";
     case CeilingKind::measured:
-      return "limits measured with microbenchmarks";
+      return "measured, what microbenchmarks reached";
   }
   return "";
 }
@@ -69,7 +70,7 @@ std::string asked_words(const Report& report) {
   std::vector<std::string> clocks;
   if (report.asked_sm_clock_hz) clocks.push_back("SM " + si(*report.asked_sm_clock_hz, "Hz"));
   if (report.asked_memory_clock_hz) clocks.push_back("memory " + si(*report.asked_memory_clock_hz, "Hz"));
-  return fmt::format("the limits scaled to the clocks asked for, {}", joined(clocks));
+  return fmt::format("the chip's limits at the clocks asked for, {}", joined(clocks));
 }
 
 // Floating-point precisions that the rows of one machine used, most operations first.
@@ -155,7 +156,8 @@ void add_ceiling(const Report& report, Notes& out) {
   const bool asked = report.asked_sm_clock_hz || report.asked_memory_clock_hz;
   std::string text(asked ? asked_words(report) : ceiling_words(report.total.ceiling));
   if (const auto clocks = clock_text(report); !clocks.empty()) text += fmt::format(" ({})", clocks);
-  text += any_sparse(report) ? "; dense peaks, sparse ones for the sparse operations counted" : "; dense peaks";
+  text += any_sparse(report) ? "; sparse peaks for the sparse operations counted, else dense ones"
+                             : "; dense peaks, without the doubling for sparse matrices";
   out.push_back(note("Roof", text));
   if (report.total.other_ceiling_time_s > 0 && report.total.time_s > 0)
     out.push_back(note("Left out of the fraction",
@@ -182,7 +184,7 @@ std::string_view basis_words(TimeBasis basis) {
   return "profiled; whether clocks were locked is unknown";
 }
 
-void add_time(const Report& report, Notes& out) {
+std::string time_text(const Report& report) {
   std::map<TimeBasis, RowGroup> groups;
   for (const auto& row : report.rows) {
     if (!row.group.work.time) continue;
@@ -194,7 +196,7 @@ void add_time(const Report& report, Notes& out) {
   for (const auto& [basis, group] : groups)
     parts.push_back(groups.size() == 1 ? std::string(basis_words(basis))
                                        : fmt::format("{} ({})", basis_words(basis), rows_and_share(group)));
-  if (!parts.empty()) out.push_back(note("Time", joined(parts, "; ")));
+  return joined(parts, "; ");
 }
 
 std::string_view tier_words(Tier tier) {
@@ -202,7 +204,7 @@ std::string_view tier_words(Tier tier) {
     case Tier::counted:
       return "counted by the hardware";
     case Tier::percent:
-      return "from the profiler's percentages alone";
+      return "from the profiler's percentages";
     case Tier::model:
       return "modelled";
     case Tier::given:
@@ -213,14 +215,29 @@ std::string_view tier_words(Tier tier) {
   return "not placed";
 }
 
-void add_tiers(const Report& report, Notes& out) {
+// Rows of the percent tier may still have counted bytes: what they lack is a bandwidth to divide by.
+bool percentages_alone(const Report& report) {
+  return std::none_of(report.rows.begin(), report.rows.end(), [](const KernelRow& row) {
+    return row.group.placement.tier == Tier::percent && row.group.work.level(MemoryLevel::dram).total;
+  });
+}
+
+std::string evidence_text(const Report& report) {
   std::vector<std::string> parts;
   for (const auto& [tier, share] : report.total.share_by_tier) {
     if (tier == Tier::unplaced || share <= 0) continue;
     const std::string_view of = parts.empty() ? " of the time" : "";
-    parts.push_back(fmt::format("{}{} {}", numbers::share(share), of, tier_words(tier)));
+    const std::string_view alone = tier == Tier::percent && percentages_alone(report) ? " alone" : "";
+    parts.push_back(fmt::format("{}{} {}{}", numbers::share(share), of, tier_words(tier), alone));
   }
-  if (!parts.empty()) out.push_back(note("Evidence", joined(parts)));
+  return joined(parts);
+}
+
+void add_evidence(const Report& report, Notes& out) {
+  const auto time = time_text(report);
+  const auto evidence = evidence_text(report);
+  if (time.empty()) return;
+  out.push_back(note("Time", evidence.empty() ? time : fmt::format("{}. Evidence: {}", time, evidence)));
 }
 
 void add_unplaced(const Report& report, const Unplaced& unplaced, Notes& out) {
@@ -230,8 +247,8 @@ void add_unplaced(const Report& report, const Unplaced& unplaced, Notes& out) {
     const auto& p = row.group.placement;
     if (!p.fraction && p.cache_resident) cache.add("", row.time_share);
     // What was not counted is a note of its own.
-    const bool told = p.reason == row.group.work.coverage.reason;
-    if (p.fraction && p.position == Position::unplaced && !told) undecided.add(p.reason, row.time_share);
+    if (p.fraction && p.position == Position::unplaced && row.group.work.coverage.complete())
+      undecided.add(p.reason, row.time_share);
   }
   RowGroup others{"other reasons, see the verdicts", 0, 0};
   std::size_t shown = 0;
@@ -254,36 +271,81 @@ void add_unplaced(const Report& report, const Unplaced& unplaced, Notes& out) {
   if (!undecided.empty()) out.push_back(note("Undecided", listed(undecided)));
 }
 
-void add_bounds(const Report& report, Notes& out) {
-  bool lower = report.total.bound == Bound::lower && report.total.fraction;
-  bool range = false;
+std::string uncounted_text(const FlopCoverage& coverage) {
+  return coverage.reason.empty() ? joined(coverage.uncounted) : coverage.reason;
+}
+
+void add_uncounted(const Report& report, Notes& out) {
   RowGroups uncounted;
   RowGroups assumed;
+  RowGroup undecided;
   for (const auto& row : report.rows) {
     const auto& p = row.group.placement;
     const auto& coverage = row.group.work.coverage;
-    range |= p.fraction && p.fraction_upper;
-    lower |= p.fraction && p.bound == Bound::lower && !p.fraction_upper;
-    if (!coverage.complete())
-      uncounted.add(coverage.reason.empty() ? joined(coverage.uncounted) : coverage.reason, row.time_share);
     if (!coverage.assumed_none.empty()) assumed.add(joined(coverage.assumed_none), row.time_share);
+    if (coverage.complete()) continue;
+    uncounted.add(uncounted_text(coverage), row.time_share);
+    if (!p.fraction || p.position != Position::unplaced) continue;
+    ++undecided.rows;
+    undecided.share += row.time_share;
   }
-  if (lower) out.push_back({"≥: some operations were not counted; the true value is this or more"});
-  if (range) out.push_back({"a–b%: at least a from what was counted, at most b from how busy the pipes were"});
-  if (!uncounted.empty()) out.push_back(note("FLOPs not fully counted", listed(uncounted)));
+  auto text = listed(uncounted);
+  if (undecided.rows > 0) text += fmt::format(". That leaves {} undecided", rows_and_share(undecided));
+  if (!uncounted.empty()) out.push_back(note("FLOPs not fully counted", text));
   if (!assumed.empty()) out.push_back(note("Assumed to be none, as never collected", listed(assumed)));
 }
 
-void add_mixed(const Report& report, Notes& out) {
-  RowGroups mixed;
-  RowGroups caveats;
-  for (const auto& row : report.rows) {
-    if (row.group.mixed) mixed.add("", row.time_share);
-    for (const auto& text : row.group.placement.notes) caveats.add(text, row.time_share);
+std::string report_fraction(const Report& report) {
+  const auto& t = report.total;
+  const bool upper = std::all_of(report.rows.begin(), report.rows.end(),
+                                 [&](const KernelRow& row) { return has_known_upper(row.group.placement, t.ceiling); });
+  if (upper && t.fraction_upper) return numbers::percent_range(*t.fraction, *t.fraction_upper);
+  return (t.bound == Bound::lower ? "≥ " : "") + numbers::percent(*t.fraction);
+}
+
+// The signs that stand in the numbers of the table or in the report fraction.
+struct Signs {
+  bool lower = false;
+  bool upper = false;
+  bool range = false;
+  void read(std::string_view text) {
+    lower |= text.find("≥") != std::string_view::npos;
+    upper |= text.find("≤") != std::string_view::npos;
+    range |= text.find("–") != std::string_view::npos;
   }
+};
+
+Signs signs_in(const Table& table, const std::string& fraction) {
+  Signs signs;
+  signs.read(fraction);
+  const auto read = [&](const std::vector<Cell>& cells) {
+    for (std::size_t c = 0; c < cells.size(); ++c)
+      if (table.columns[c].align == Align::right && !table.columns[c].data_only) signs.read(cells[c].text);
+  };
+  for (const auto& cells : table.rows) read(cells);
+  read(table.footer);
+  return signs;
+}
+
+void add_signs(const Report& report, const Table& table, Notes& out) {
+  const auto signs = signs_in(table, report.total.fraction ? report_fraction(report) : std::string());
+  std::vector<std::string> parts;
+  if (signs.lower) parts.emplace_back("≥ at least this, as not all was counted");
+  if (signs.upper) parts.emplace_back("≤ at most this");
+  if (signs.range) parts.emplace_back("a–b% at least what was counted, at most what the busy pipes leave room for");
+  RowGroups mixed;
+  for (const auto& row : report.rows)
+    if (row.group.mixed) mixed.add("", row.time_share);
   if (!mixed.empty())
-    out.push_back({fmt::format("*: launches of one row differ by more than {} in time or bytes ({})",
-                               numbers::percent(report.thresholds.mixed), rows_and_share(mixed.groups().front()))});
+    parts.push_back(fmt::format("* launches of one row differ by more than {} in time or bytes ({})",
+                                numbers::percent(report.thresholds.mixed), rows_and_share(mixed.groups().front())));
+  if (!parts.empty()) out.push_back(note("Signs", joined(parts, "; ")));
+}
+
+void add_caveats(const Report& report, Notes& out) {
+  RowGroups caveats;
+  for (const auto& row : report.rows)
+    for (const auto& text : row.group.placement.notes) caveats.add(text, row.time_share);
   if (!caveats.empty()) out.push_back(note("Caveats", listed(caveats)));
 }
 
@@ -311,14 +373,6 @@ void add_failed(const Report& report, Notes& out) {
              Tone::warn));
 }
 
-std::string report_fraction(const Report& report) {
-  const auto& t = report.total;
-  const bool upper = std::all_of(report.rows.begin(), report.rows.end(),
-                                 [&](const KernelRow& row) { return has_known_upper(row.group.placement, t.ceiling); });
-  if (upper && t.fraction_upper) return numbers::percent_range(*t.fraction, *t.fraction_upper);
-  return (t.bound == Bound::lower ? "≥ " : "") + numbers::percent(*t.fraction);
-}
-
 Paragraph look_sentence(const Report& report) {
   std::size_t looks = 0;
   double gain = 0;
@@ -343,7 +397,8 @@ void add_unavailable(const Report& report, Notes& out) {
   RowGroups groups;
   for (const auto& row : report.rows)
     for (const auto& m : row.missing)
-      if (m.collect.empty()) groups.add(fmt::format("{}: {}", m.quantity, m.reason), row.time_share);
+      if (m.collect.empty() && m.reason != uncounted_text(row.group.work.coverage))
+        groups.add(fmt::format("{}: {}", m.quantity, m.reason), row.time_share);
   if (!groups.empty()) out.push_back(note("Missing", listed(groups)));
 }
 
@@ -398,22 +453,25 @@ std::vector<Block> summary(const Report& report) {
     out.emplace_back(Paragraph{"No kernel could be placed under a roof.", Tone::strong});
     return out;
   }
-  out.emplace_back(Paragraph{fmt::format("{} of the roof, over the {} of the time that could be placed.",
-                                         report_fraction(report), numbers::share(t.placed_time_share)),
-                             Tone::strong});
+  const auto placed = numbers::share(t.placed_time_share);
+  out.emplace_back(
+      Paragraph{fmt::format("{} of the roof, over {}.", report_fraction(report),
+                            placed == "100%" ? "all of the time"
+                                             : fmt::format("the {} of the time that could be placed", placed)),
+                Tone::strong});
   out.emplace_back(look_sentence(report));
   return out;
 }
 
-Bullets reading_notes(const Report& report, const Unplaced& unplaced) {
+Bullets reading_notes(const Report& report, const Unplaced& unplaced, const Table& table) {
   Bullets out;
   add_ceiling(report, out.items);
-  add_time(report, out.items);
-  add_tiers(report, out.items);
+  add_evidence(report, out.items);
   add_unplaced(report, unplaced, out.items);
-  add_bounds(report, out.items);
+  add_uncounted(report, out.items);
+  add_signs(report, table, out.items);
   add_unavailable(report, out.items);
-  add_mixed(report, out.items);
+  add_caveats(report, out.items);
   add_above_roof(report, out.items);
   add_failed(report, out.items);
   return out;

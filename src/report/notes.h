@@ -21,8 +21,8 @@ Unplaced unplaced_rows(const Report& report);
 std::vector<Block> roof_lines(const Report& report);
 // The report fraction and the rows to look at.
 std::vector<Block> summary(const Report& report);
-// How to read the table.
-Bullets reading_notes(const Report& report, const Unplaced& unplaced);
+// How to read the table: only signs that stand in it are explained.
+Bullets reading_notes(const Report& report, const Unplaced& unplaced, const Table& table);
 // Warnings, grouped by code.
 std::vector<Block> warnings(const Report& report);
 // Commands that would collect what is missing, one each.

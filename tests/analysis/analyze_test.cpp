@@ -219,5 +219,37 @@ TEST(Analyze, LinesOfATypedTableStayApart) {
   EXPECT_EQ(report.rows[0].group.placement.tier, Tier::given);
 }
 
+TEST(Analyze, RunsOfOneFileAreRowsOfTheirOwn) {
+  ProfileBuilder b;
+  b.launch("k", 1).launch("k", 1).launch("k", 1);
+  b.get().launches[2].run = 1;
+  const auto report = analyze_one(b);
+  ASSERT_THAT(report.rows, SizeIs(2));
+  EXPECT_THAT(report.rows[0].launch_ids, ElementsAre(0, 1));
+  EXPECT_THAT(report.rows[1].launch_ids, ElementsAre(2));
+}
+
+TEST(Analyze, JoinedFilesAreAnInputEach) {
+  ProfileBuilder joined;
+  joined.launch("k", 1);
+  joined.get().path = "a + b";
+  joined.get().merged_paths = {"a", "b"};
+  ProfileBuilder other;
+  other.launch("l", 1);
+  other.get().warnings.push_back({"w", "about l", 0});
+  const std::vector<Profile> profiles = {joined.get(), other.get()};
+  const auto report = analyze(profiles, {});
+  ASSERT_THAT(report.inputs, SizeIs(3));
+  EXPECT_EQ(report.inputs[1].path, "b");
+  EXPECT_EQ(report.inputs[1].format, "ncu-rep");
+  EXPECT_EQ(report.rows[0].input, 0U);
+  EXPECT_EQ(report.rows[1].input, 2U);
+  for (const auto& w : report.warnings) {
+    if (w.code == "w") {
+      EXPECT_EQ(w.kernel, report.rows[1].id);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace roofline

@@ -375,7 +375,7 @@ TEST(Place, LatencyBorders) {
   // A busy unit excludes latency and names itself.
   const auto busy = at(WorkBuilder(kUs).flops("fp32.vector", 2e8).dram(3e8).busy(&Activity::sm_throughput, 0.6));
   EXPECT_EQ(busy.position, Position::compute_suboptimal);
-  EXPECT_THAT(busy.reason, HasSubstr("60 % busy"));
+  EXPECT_THAT(busy.reason, HasSubstr("60% busy"));
   const auto l1 = at(WorkBuilder(kUs).flops("fp32.vector", 2e8).dram(3e8).busy(&Activity::l1_throughput, 0.7));
   EXPECT_EQ(l1.position, Position::memory_suboptimal);
 }

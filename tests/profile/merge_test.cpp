@@ -175,7 +175,7 @@ TEST(Merge, NamesTheFirstMismatch) {
   EXPECT_THAT(refusal({bytes_run(), with([](Launch& l) { l.device = 3; })}), HasSubstr("device 3"));
   Builder fewer("fewer.csv");
   fewer.add("k", {});
-  EXPECT_THAT(refusal({bytes_run(), fewer.build()}), AllOf(HasSubstr("1 launches"), HasSubstr("expected 2")));
+  EXPECT_THAT(refusal({bytes_run(), fewer.build()}), AllOf(HasSubstr("1 launch;"), HasSubstr("expected 2")));
 }
 
 TEST(Merge, QuantitiesInBothMustAgreeWithinFivePercent) {

@@ -101,7 +101,7 @@ TEST(Notes, AllUnplacedHasNoFraction) {
   const auto text = prose_of(b.build());
   EXPECT_THAT(text, HasSubstr("No kernel could be placed under a roof."));
   EXPECT_THAT(text, Not(HasSubstr("LOOK")));
-  EXPECT_THAT(text, Not(HasSubstr("dense peaks")));
+  EXPECT_THAT(text, Not(HasSubstr("dense")));
 }
 
 TEST(Notes, AnEmptyReportSaysSo) {
@@ -117,8 +117,21 @@ TEST(Notes, EvidenceOfThePlacedShareIsSplit) {
   WorkSpec percent = bare(500e-6);
   percent.dram_fraction = 0.9;
   b.add("percent", percent);
-  EXPECT_THAT(prose_of(b.build()),
-              HasSubstr("50.0% of the time counted by the hardware, 50.0% from the profiler's percentages alone"));
+  EXPECT_THAT(
+      prose_of(b.build()),
+      HasSubstr("Evidence: 50.0% of the time counted by the hardware, 50.0% from the profiler's percentages alone"));
+}
+
+TEST(Notes, BytesThatWereCountedAreMoreThanPercentages) {
+  ReportBuilder b(CeilingKind::at_clock);
+  WorkSpec percent = bare(500e-6);
+  percent.dram_fraction = 0.9;
+  b.add("percent", percent);
+  auto& both = b.add("both", placed(0.5));
+  both.group.placement.tier = Tier::percent;
+  const auto text = prose_of(b.build());
+  EXPECT_THAT(text, HasSubstr("from the profiler's percentages"));
+  EXPECT_THAT(text, Not(HasSubstr("percentages alone")));
 }
 
 TEST(Notes, WhatWasNotCountedIsSaidOnce) {
@@ -130,7 +143,41 @@ TEST(Notes, WhatWasNotCountedIsSaidOnce) {
   b.add("b", spec);
   const auto text = prose_of(b.build());
   EXPECT_THAT(text, HasSubstr("FLOPs not fully counted: wgmma is not countable (2 rows, 100% of the time)"));
-  EXPECT_THAT(text, HasSubstr("≥: some operations were not counted"));
+  EXPECT_THAT(text, HasSubstr("Signs: ≥ at least this, as not all was counted"));
+  EXPECT_THAT(text, Not(HasSubstr("a–b%")));
+}
+
+TEST(Notes, OnlySignsOfTheTableAreExplained) {
+  ReportBuilder b(CeilingKind::at_clock);
+  WorkSpec spec;
+  spec.time_s = 1e-3;
+  spec.dram_fraction = 0.41;
+  spec.uncounted_fraction = 0.85;
+  spec.uncounted = {"tensor"};
+  b.add("range", spec);
+  const auto range = prose_of(b.build());
+  EXPECT_THAT(range, HasSubstr("Signs: a–b% at least what was counted"));
+  EXPECT_THAT(range, Not(HasSubstr("≥")));
+
+  ReportBuilder exact(CeilingKind::at_clock);
+  exact.add("counted", placed(0.5));
+  EXPECT_THAT(prose_of(exact.build()), Not(HasSubstr("Signs")));
+
+  ReportBuilder collapsed(CeilingKind::at_clock);
+  spec.uncounted_fraction = 0.4101;
+  collapsed.add("both ends read the same", spec);
+  EXPECT_THAT(prose_of(collapsed.build()), Not(HasSubstr("a–b%")));
+}
+
+TEST(Notes, WhatIsMissingIsNotSaidTwice) {
+  ReportBuilder b;
+  auto spec = placed(0.5);
+  spec.uncounted = {"tensor"};
+  spec.uncounted_reason = "wgmma is not countable";
+  b.add("a", spec).missing = {{"flops", "wgmma is not countable", ""}};
+  const auto text = prose_of(b.build());
+  EXPECT_EQ(text.find("wgmma"), text.rfind("wgmma"));
+  EXPECT_THAT(text, HasSubstr("That leaves 1 row, 100% of the time undecided"));
 }
 
 TEST(Notes, AssumedPrecisionsCaveatsAndFailuresAreTold) {
@@ -148,11 +195,11 @@ TEST(Notes, AssumedPrecisionsCaveatsAndFailuresAreTold) {
 TEST(Notes, SparsePeaksAreUsedOnlyForSparseOperations) {
   ReportBuilder b;
   b.add("dense", placed(0.5));
-  EXPECT_THAT(prose_of(b.build()), HasSubstr("; dense peaks\n"));
+  EXPECT_THAT(prose_of(b.build()), HasSubstr("; dense peaks, without the doubling for sparse matrices\n"));
   auto spec = placed(0.5);
   spec.operations = {{"bf16.tensor.sparse", 1e9}};
   b.add("sparse", spec);
-  EXPECT_THAT(prose_of(b.build()), HasSubstr("sparse ones for the sparse operations counted"));
+  EXPECT_THAT(prose_of(b.build()), HasSubstr("sparse peaks for the sparse operations counted, else dense ones"));
 }
 
 TEST(Notes, WarningsAreGroupedAndCounted) {

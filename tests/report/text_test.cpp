@@ -16,6 +16,25 @@ namespace {
 
 using ::testing::ElementsAre;
 
+TEST(CutEnd, KeepsWhatStandsBeforeTheComma) {
+  const std::string verdict = "memory-suboptimal, limited by l2";
+  EXPECT_EQ(text::cut_end(verdict, 32, true), verdict);
+  EXPECT_EQ(text::cut_end(verdict, 28, true), "memory-suboptimal, limited…");
+  EXPECT_EQ(text::cut_end(verdict, 20, true), "memory-suboptimal…");
+  EXPECT_EQ(text::cut_end(verdict, 18, true), "memory-suboptimal…");
+  EXPECT_EQ(text::cut_end(verdict, 17, true), "memory-suboptimal");  // whole, though not marked
+  EXPECT_EQ(text::cut_end(verdict, 18, false), "memory-suboptimal");
+  EXPECT_EQ(text::cut_end(verdict, 10, true), "memory-su…");
+  EXPECT_EQ(text::cut_end("日本語日本語", 5, true), "日本…");
+}
+
+TEST(CutEnd, NeverTakesMoreThanTheWidth) {
+  for (std::size_t width = 0; width < 20; ++width)
+    for (const bool unicode : {true, false})
+      for (const std::string s : {"latency-bound, 12 blocks for 132 SMs", "", " ", ", , , ,", "a, b", "éééééééééééééé"})
+        EXPECT_LE(display_width(text::cut_end(s, width, unicode)), width) << s;
+}
+
 TEST(Si, HasThreeDigitsAndAPrefix) {
   EXPECT_EQ(si(1.234e9, "B"), "1.23 GB");
   EXPECT_EQ(si(45.6e-6, "s"), "45.6 µs");

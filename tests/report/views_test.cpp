@@ -130,6 +130,44 @@ TEST(Terminal, DropsColumnsWithoutValuesBeforeOthers) {
   EXPECT_THAT(narrow, HasSubstr("76543210"));
 }
 
+// A report with everything in it, and what each width shows of it.
+std::string titles_at(std::size_t width) {
+  ReportBuilder b(CeilingKind::at_clock);
+  WorkSpec spec;
+  spec.operations = {{"fp32.vector", 7e9}};
+  spec.dram_read = 1e9;
+  spec.dram_write = 0;
+  spec.time_s = 500e-6;
+  for (const auto* name : {"compute_tendencies_x_279_gpu", "compute_tendencies_x_309_gpu"}) b.add(name, spec);
+  const auto report = b.build();
+  const auto lines = lines_of(to_terminal(report_document(report, {}), {width, false, true}));
+  const auto header = std::find_if(lines.begin(), lines.end(), [](const auto& l) { return l.starts_with("Kernel"); });
+  EXPECT_THAT(*(header + 2), ::testing::EndsWith("← LOOK")) << width;
+  std::vector<std::string> words = {*header};
+  for (std::size_t at = 0; (at = words[0].find("  ", at)) != std::string::npos;) words[0].erase(at, 1);
+  return words[0];
+}
+
+TEST(Terminal, ShowsWhatMattersMostAtEveryWidth) {
+  EXPECT_EQ(titles_at(60), "Kernel FLOP/B % of roof Time Share");
+  EXPECT_EQ(titles_at(80), "Kernel FLOPs Bytes FLOP/B Achieved % of roof Time Share");
+  EXPECT_EQ(titles_at(100), "Kernel N FLOPs Bytes FLOP/B Achieved % of roof Roof Time Share");
+  for (const std::size_t width : {120, 140, 200})
+    EXPECT_EQ(titles_at(width), "Kernel N FLOPs Bytes FLOP/B Achieved % of roof Roof Time Share Verdict");
+}
+
+TEST(Terminal, BlanksBeforeUnitsGoBeforeColumns) {
+  const auto document = simple_table(
+      {{"Name", "name", Align::left, true, 0}, {"A", "a", Align::right, false, 1}, {"B", "b", Align::right, false, 2}},
+      {{{"twelve chars and more"}, {"12.3 TF/s"}, {"≥ 4.56 TB/s"}}, {{"second"}, {"in cache"}, {"1 of 2 rows"}}});
+  const auto wide = to_terminal(document, {50});
+  EXPECT_THAT(wide, HasSubstr("12.3 TF/s  ≥ 4.56 TB/s"));
+  const auto narrow = to_terminal(document, {40});
+  EXPECT_THAT(wide, HasSubstr("12.3 TF/s"));
+  EXPECT_THAT(narrow, HasSubstr("1 of 2 rows"));
+  EXPECT_THAT(narrow, HasSubstr("in cache"));
+}
+
 TEST(Terminal, AlignsWideCharacters) {
   const auto document = simple_table({{"K", "k", Align::left, true, 0}, {"N", "n", Align::right, false, 0}},
                                      {{{"日本語"}, {"1"}}, {{"abcdef"}, {"22"}}});

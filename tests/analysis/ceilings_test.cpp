@@ -1,0 +1,228 @@
+// Which roofs a row is placed under, and what is said of rows above them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "roofline/analysis.h"
+#include "roofline/error.h"
+#include "roofline/metrics.h"
+
+namespace roofline {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+Quantity given(double value) { return Quantity::of(value, Evidence::given); }
+
+// One row as a table or a model brings it.
+Profile typed(const std::string& machine, double time_s, double bytes, const char* precision = nullptr,
+              double flops = 0) {
+  Profile p;
+  p.path = "table.csv";
+  p.format = "table";
+  p.machine = machine;
+  p.strings = std::make_shared<StringPool>();
+  auto work = std::make_shared<Work>();
+  work->time = given(time_s);
+  auto& dram = work->level(MemoryLevel::dram);
+  dram.total = given(bytes);
+  dram.definition = "dram";
+  if (precision != nullptr) work->operations.push_back({*parse_precision(precision), given(flops), std::nullopt});
+  Launch l;
+  l.name = p.strings->intern("row");
+  l.time_basis = TimeBasis::given;
+  l.given = std::move(work);
+  p.launches.push_back(std::move(l));
+  return p;
+}
+
+struct Counters {
+  double gigabytes = 1;
+  double memory_clock = 1.215e9;
+  bool derived = false;
+};
+
+// 1 ms on an A100 40 GB, 1.555 TB/s at 1.215 GHz.
+Profile counted(const Counters& c, const std::string& device = "NVIDIA A100-SXM4-40GB") {
+  Profile p;
+  p.path = "a.ncu-rep";
+  p.format = "ncu-rep";
+  p.strings = std::make_shared<StringPool>();
+  DeviceInfo info;
+  info.name = device;
+  info.compute_capability = "8.0";
+  info.sm_count = 108;
+  p.devices.push_back(info);
+  Launch l;
+  l.name = p.strings->intern("kernel");
+  l.derived = c.derived;
+  const auto set = [&](const char* metric, double value) {
+    l.metrics.set(MetricCatalogue::instance().require(metric), value);
+  };
+  set("gpu__time_duration.sum", 1e6);
+  set("dram__bytes.sum", c.gigabytes * 1e9);
+  set("dram__bytes.sum.peak_sustained", 1280);
+  set("sm__cycles_elapsed.avg.per_second", 1.41e9);
+  set("dram__cycles_elapsed.avg.per_second", c.memory_clock);
+  set("sm__throughput.avg.pct_of_peak_sustained_elapsed", 5);
+  l.metrics.finish();
+  p.launches.push_back(std::move(l));
+  return p;
+}
+
+Report analyze_one(const Profile& profile, const AnalysisOptions& options = {}) {
+  return analyze({&profile, 1}, options);
+}
+
+const Finding* above(const KernelRow& row) {
+  for (const auto& f : row.findings)
+    if (f.id.starts_with("above-roof-")) return &f;
+  return nullptr;
+}
+
+const Finding& expect_above(const Report& report, const std::string& id) {
+  static const Finding none{};
+  const auto* f = above(report.rows.at(0));
+  EXPECT_NE(f, nullptr) << id;
+  if (f == nullptr) return none;
+  EXPECT_EQ(f->id, id) << f->why;
+  EXPECT_EQ(f->kind, "pitfall");
+  EXPECT_FALSE(f->evidence.empty());
+  EXPECT_FALSE(f->action.empty());
+  for (const auto& other : report.rows.at(0).findings) EXPECT_NE(other.id, "over-the-roof");
+  return *f;
+}
+
+AnalysisOptions with(CeilingChoice choice) {
+  AnalysisOptions options;
+  options.ceiling = choice;
+  return options;
+}
+
+// ---------------------------------------------------------------- above a roof
+
+TEST(AboveRoof, NothingIsSaidBelowIt) {
+  EXPECT_EQ(above(analyze_one(counted({1.5})).rows.at(0)), nullptr);
+  EXPECT_EQ(above(analyze_one(typed("h100", 1e-3, 3.38e9)).rows.at(0)), nullptr);  // 101 %: rounding
+}
+
+TEST(AboveRoof, TypedBytesThatFitIntoL2BelongUnderTheRoofOfL2) {
+  const auto report = analyze_one(typed("h100", 5e-6, 30e6));
+  const auto& f = expect_above(report, "above-roof-cache");
+  EXPECT_THAT(f.why, HasSubstr("fit into"));
+  EXPECT_THAT(f.action, HasSubstr("The L2 roof applies: 59%"));
+}
+
+TEST(AboveRoof, TypedBytesThatFitNoCacheAreNotCacheResident) {
+  expect_above(analyze_one(typed("h100", 1e-3, 6e9)), "above-roof-unexplained");
+}
+
+TEST(AboveRoof, TypedFlopsThatFitAnotherFormat) {
+  // 1500 TFLOP/s of BF16 on an H100: 989 dense, 1979 in FP8 or with sparsity.
+  const auto report = analyze_one(typed("h100", 1e-3, 1e6, "bf16.tensor", 1.5e12));
+  const auto& f = expect_above(report, "above-roof-precision");
+  EXPECT_THAT(f.why, HasSubstr("fp8.tensor (76%)"));
+  EXPECT_THAT(f.why, HasSubstr("bf16.tensor.sparse (76%)"));
+}
+
+TEST(AboveRoof, ModestExcessWithoutAClockIsBoost) {
+  // 247 of 209.5 TFLOP/s on an RTX 5090: boards run at 2.9 GHz, the datasheet assumes 2.4.
+  const auto report = analyze_one(typed("rtx-5090", 1e-3, 1e6, "bf16.tensor", 0.247e12));
+  const auto& f = expect_above(report, "above-roof-clock-unknown");
+  EXPECT_THAT(f.action, HasSubstr("--clock"));
+}
+
+TEST(AboveRoof, ClockAboveTheRatedOneExplainsTheDatasheetsPlacement) {
+  const auto report = analyze_one(counted({1.7, 1.4e9}));
+  ASSERT_TRUE(report.rows.at(0).group.placement.fraction);
+  EXPECT_LT(*report.rows.at(0).group.placement.fraction, 1);
+  const auto& f = expect_above(report, "above-roof-clock");
+  EXPECT_THAT(f.why, HasSubstr("1.40 GHz"));
+  EXPECT_THAT(f.why, HasSubstr("95% of the roof"));
+  expect_above(analyze_one(counted({1.7, 1.4e9}), with(CeilingChoice::datasheet)), "above-roof-clock");
+}
+
+TEST(AboveRoof, CountersAtTheRatedClockAreOfAnotherRun) {
+  expect_above(analyze_one(counted({3})), "above-roof-unexplained");
+  expect_above(analyze_one(counted({3, 1.215e9, true})), "above-roof-time");
+}
+
+TEST(AboveRoof, MeasuredRoofIsNoLimit) {
+  const auto report = analyze_one(typed("h100", 1e-3, 3.2e9), with(CeilingChoice::measured));
+  EXPECT_EQ(report.rows.at(0).group.placement.ceiling, CeilingKind::measured);
+  EXPECT_NEAR(*report.rows.at(0).group.placement.fraction, 3.2 / 2.905, 1e-9);
+  EXPECT_THAT(expect_above(report, "above-roof-measured").why, HasSubstr("95% of the datasheet's"));
+}
+
+// ---------------------------------------------------------------- the choice
+
+TEST(Ceilings, MeasuredOnlyWhereItIsKnown) {
+  try {
+    analyze_one(typed("h20", 1e-3, 1e9), with(CeilingChoice::measured));
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("h20"));
+  }
+}
+
+TEST(Ceilings, RowSaysWhatTheMeasuredCeilingLacks) {
+  const auto report = analyze_one(typed("h100", 1e-3, 1e9, "fp32.vector", 1e9), with(CeilingChoice::measured));
+  EXPECT_THAT(report.rows.at(0).group.placement.notes, Contains(HasSubstr("lacks fp32.vector")));
+  // A measured matrix product, no bandwidth.
+  const auto unplaced = analyze_one(typed("b200", 1e-3, 1e9), with(CeilingChoice::measured));
+  EXPECT_FALSE(unplaced.rows.at(0).group.placement.fraction);
+  EXPECT_THAT(unplaced.rows.at(0).group.placement.reason, HasSubstr("lacks DRAM bandwidth"));
+}
+
+TEST(Ceilings, ClocksAskedForScaleTheRoofs) {
+  AnalysisOptions options;
+  options.sm_clock_hz = 915e6;
+  options.memory_clock_hz = 1309.5e6;
+  const auto memory = analyze_one(typed("h100", 1e-3, 0.8e9), options);
+  const auto& p = memory.rows.at(0).group.placement;
+  EXPECT_EQ(p.ceiling, CeilingKind::at_clock);
+  EXPECT_NEAR(*p.fraction, 0.8 / 1.676, 1e-3);
+  const auto compute = analyze_one(typed("h100", 1e-3, 1e6, "bf16.tensor", 0.4e12), options);
+  EXPECT_NEAR(*compute.rows.at(0).group.placement.fraction, 0.4 / 0.4947, 1e-3);
+  EXPECT_EQ(compute.asked_sm_clock_hz, 915e6);
+}
+
+TEST(Ceilings, ClockAskedForReplacesTheOneOfTheRun) {
+  AnalysisOptions options;
+  options.memory_clock_hz = 1.215e9 / 2;
+  EXPECT_NEAR(*analyze_one(counted({0.5}), options).rows.at(0).group.placement.fraction, 0.5 / 0.7776, 1e-3);
+}
+
+TEST(Ceilings, ClocksDoNotGoWithCeilingsThatHaveTheirOwn) {
+  for (const auto choice : {CeilingChoice::datasheet, CeilingChoice::measured}) {
+    auto options = with(choice);
+    options.sm_clock_hz = 1e9;
+    EXPECT_THROW(analyze_one(typed("h100", 1e-3, 1e9), options), UsageError);
+  }
+}
+
+TEST(Ceilings, RegimeThatDependsOnTheClockIsAWarningOnTheRow) {
+  AnalysisOptions options;
+  options.sm_clock_hz = 495e6;  // a quarter
+  const auto profile = typed("h100", 1e-3, 1e9, "fp32.vector", 10e9);
+  const auto report = analyze_one(profile, options);
+  EXPECT_EQ(report.rows.at(0).group.placement.regime, Regime::compute);
+  EXPECT_EQ(report.rows.at(0).datasheet->regime, Regime::memory);
+  ASSERT_THAT(report.warnings, Not(testing::IsEmpty()));
+  EXPECT_EQ(report.warnings.back().code, "regime-depends-on-clock");
+  EXPECT_EQ(report.warnings.back().kernel, 0U);
+  EXPECT_THAT(report.warnings.back().message, HasSubstr("495 of 1980 MHz"));
+  for (const auto& w : analyze_one(profile).warnings) EXPECT_NE(w.code, "regime-depends-on-clock");
+}
+
+TEST(Ceilings, UnknownGpuHasTheRoofsOfItsReport) {
+  const auto report = analyze_one(counted({1}, "NVIDIA Imaginary 1"));
+  EXPECT_NEAR(*report.rows.at(0).group.placement.fraction, 1 / 1.5552, 1e-3);
+  EXPECT_THAT(report.warnings, Contains(testing::Field(&ReportWarning::message, HasSubstr("roofline machine add"))));
+  EXPECT_THAT(analyze_one(counted({1})).warnings,
+              Not(Contains(testing::Field(&ReportWarning::code, std::string("unknown-gpu")))));
+}
+
+}  // namespace
+}  // namespace roofline
