@@ -51,6 +51,7 @@ struct ChartPoint {
   bool flops_unknown = false;              // on the strip because nothing was counted, not because there are no FLOPs
   std::optional<double> roof_flops_per_s;  // rate that the binding roof allows at this intensity
   double share = 0;                        // of the report's time, 0..1
+  double area = 0;                         // of the mark: the share, or the same for all marks of one kernel
   std::optional<double> fraction;          // of the roof
   Position position = Position::unplaced;
   Toward toward = Toward::nowhere;

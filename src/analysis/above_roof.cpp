@@ -282,7 +282,26 @@ const ResourceUse* above(const Placement& p, const Thresholds& thresholds) {
   return r != nullptr && r->fraction > thresholds.above_roof ? r : nullptr;
 }
 
+struct Cause {
+  std::string_view id, words;
+};
+constexpr std::array kCauses = std::to_array<Cause>({
+    {"above-roof-clock", "it ran above the rated clock"},
+    {"above-roof-clock-unknown", "the clock is unknown"},
+    {"above-roof-measured", "what was measured is no limit"},
+    {"above-roof-cache", "the data fits into a cache"},
+    {"above-roof-precision", "its FLOPs fit another format"},
+    {"above-roof-bytes", "bytes were counted twice"},
+    {"above-roof-direction", "bytes of both directions"},
+    {"above-roof-time", "time and counts are of different runs"},
+});
+
 }  // namespace
+
+std::string_view above_roof_cause(const Finding& finding) {
+  const auto* it = std::find_if(kCauses.begin(), kCauses.end(), [&](const Cause& c) { return c.id == finding.id; });
+  return it == kCauses.end() ? std::string_view{} : it->words;
+}
 
 bool is_above_roof(const Placement& placement, const Placement* datasheet, const Thresholds& thresholds) {
   return above(placement, thresholds) != nullptr || (datasheet != nullptr && above(*datasheet, thresholds) != nullptr);

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "roofline/counting.h"
 #include "roofline/machines.h"
@@ -31,5 +32,8 @@ bool is_above_roof(const Placement& placement, const Placement* datasheet, const
 // measured roof, data in a cache, precision or sparsity, time or counters of different passes. Without evidence for
 // any, "above-roof-unexplained". nullopt where nothing is above a roof.
 std::optional<Finding> explain_above_roof(const AboveRoofInput& input);
+
+// The same in a few words, for a table: "the data fits into a cache".
+std::string_view above_roof_cause(const Finding& finding);
 
 }  // namespace roofline

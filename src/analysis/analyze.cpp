@@ -217,7 +217,10 @@ void warn_of_regimes(Report& report) {
     const auto& p = row.group.placement;
     if (p.ceiling == CeilingKind::datasheet || !p.placed() || !row.datasheet || !row.datasheet->placed()) continue;
     if (p.regime == row.datasheet->regime) continue;
-    const auto clock = p.clock_hz ? fmt::format(" ({:.2f} GHz)", *p.clock_hz / 1e9) : std::string();
+    std::string clock;
+    if (p.clock_hz) clock = fmt::format(" ({:.0f} MHz)", *p.clock_hz / 1e6);
+    if (const auto rated = row.datasheet->clock_hz; p.clock_hz && rated)
+      clock = fmt::format(" ({:.0f} of {:.0f} MHz)", *p.clock_hz / 1e6, *rated / 1e6);
     report.warnings.push_back(
         {"regime-depends-on-clock",
          fmt::format("'{}' is {}-bound at the SM clock of its roof{}, {}-bound under the datasheet's roofs: the memory "

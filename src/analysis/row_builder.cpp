@@ -79,6 +79,14 @@ double largest_fraction(const Placement& p) {
   return largest;
 }
 
+// place() knows no causes: where one was found, its guesses go.
+void replace_guess(std::string_view cause, Placement& p) {
+  constexpr std::string_view kGuess = "above the ";
+  if (cause.empty()) return;
+  std::erase_if(p.notes, [&](const std::string& note) { return note.starts_with(kGuess); });
+  if (p.reason.starts_with(kGuess)) p.reason = "above the roof: " + std::string(cause);
+}
+
 // A row above its roof is explained by its launch that is farthest above, in place of the rule that only notes it.
 void explain_if_above(const Placed& placed, const DeviceInfo& device, const Machine* catalogue,
                       const AnalysisOptions& options, BuiltRow& out) {
@@ -93,6 +101,7 @@ void explain_if_above(const Placed& placed, const DeviceInfo& device, const Mach
   auto finding = explain_above_roof({launch, device, placed.works[i], catalogue, roofs.used, placed.used[i],
                                      row.datasheet ? &placed.datasheet[i] : nullptr, out.warnings, options.thresholds});
   if (!finding) return;
+  replace_guess(above_roof_cause(*finding), row.group.placement);
   std::erase_if(row.findings, [](const Finding& f) { return f.id == "over-the-roof"; });
   row.findings.push_back(std::move(*finding));
 }

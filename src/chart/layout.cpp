@@ -46,6 +46,7 @@ class Layout {
     flow_.start_below(scene_.plot.bottom + below_plot());
     flow_.key(chart_, gains_drawn_);
     flow_.list(chart_, listed_);
+    if (!unlabelled_.empty()) flow_.notes({"Roofs without room for their names: " + unlabelled_ + "."});
     flow_.notes(chart_.notes);
     scene_.height = flow_.bottom();
     return std::move(scene_);
@@ -232,7 +233,10 @@ class Layout {
       const double h = s_.line_height(Ink::roof_text);
       const auto candidates = roof.kind == ChartRoof::Kind::memory ? along_slope(seg, w, h) : along_flat(seg, w, h);
       const auto box = placer.place_first(candidates);
-      if (!box) continue;
+      if (!box) {
+        unlabelled_ += (unlabelled_.empty() ? "" : "; ") + label;
+        continue;
+      }
       text({box->left, (box->top + box->bottom) / 2}, label, Ink::roof_text, Anchor::start);
     }
   }
@@ -302,7 +306,7 @@ class Layout {
   double radius_of(const ChartPoint& p) const {
     // Pairs of marks need room for the arrow between them.
     const double most = is_comparison() ? 0.6 * s_.marker_most : s_.marker_most;
-    return std::max(s_.marker_least, most * std::sqrt(std::clamp(p.share, 0.0, 1.0)));
+    return std::max(s_.marker_least, most * std::sqrt(std::clamp(p.area, 0.0, 1.0)));
   }
 
   void place_marks() {
@@ -383,7 +387,7 @@ class Layout {
     std::vector<std::size_t> order(chart_.points.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return chart_.points[a].share > chart_.points[b].share; });
+                     [&](std::size_t a, std::size_t b) { return chart_.points[a].area > chart_.points[b].area; });
     // Cells hold one mark each: there the one with the most time is drawn last and stays.
     if (s_.cells) std::reverse(order.begin(), order.end());
     for (const auto i : order) {
@@ -466,6 +470,7 @@ class Layout {
   std::vector<Point> marks_;
   std::size_t gains_drawn_ = 0;
   std::vector<ListedPoint> listed_;
+  std::string unlabelled_;  // roofs
 };
 
 }  // namespace

@@ -80,7 +80,7 @@ ChartPoint base_point(const Report& report, std::size_t row, std::string label) 
   point.label = std::move(label);
   point.full_name = r.full_name.empty() ? r.name : r.full_name;
   point.facts = facts_of(r);
-  point.share = std::clamp(r.time_share, 0.0, 1.0);
+  point.share = point.area = std::clamp(r.time_share, 0.0, 1.0);
   point.fraction = p.fraction;
   point.position = p.position;
   point.look = p.look;
@@ -205,7 +205,9 @@ std::optional<ChartPoint> level_point(const Report& report, std::size_t index, M
     add_roof_rate(p, point);
   else if (use != nullptr && use->fraction > 0)
     point.roof_flops_per_s = *point.flops_per_s / use->fraction;
-  point.share = std::min(point.share, 0.05);  // one kernel: its size says nothing
+  point.fraction.reset();
+  if (use != nullptr && !(p.cache_resident && level == MemoryLevel::dram)) point.fraction = use->fraction;
+  point.area = 0.05;  // one kernel: its size says nothing
   return point;
 }
 
@@ -278,7 +280,7 @@ Chart trajectory_chart(std::string title, std::span<const ChartStep> steps) {
     shown.push_back({step.report, {step.row}});
     auto point = base_point(*step.report, step.row, step.label);
     if (put_row(step.report->rows[step.row], point) && point.intensity) {
-      point.share = 0.02;  // equal sizes: the steps belong to different runs
+      point.area = 0.02;  // equal sizes: the steps belong to different runs
       point.look = false;
       chart.points.push_back(std::move(point));
     } else {

@@ -18,8 +18,12 @@ struct Field {
   const char* title;
   double page, cells;
 };
-constexpr std::array<Field, 4> kFields = {
-    {{"time", 214, 50}, {"FLOP/B", 158, 36}, {"FLOP/s", 84, 20}, {"of roof", 12, 0}}};
+using Fields = std::array<Field, 4>;
+constexpr Fields kFields = {{{"time", 214, 58}, {"FLOP/B", 158, 42}, {"FLOP/s", 84, 18}, {"of roof", 12, 0}}};
+// Where the width allows no more than two: those of no width are left out.
+constexpr Fields kFewFields = {{{"time", 80, 18}, {"", 0, 0}, {"", 0, 0}, {"of roof", 12, 0}}};
+
+const Fields& fields_for(double width, bool cells) { return width >= (cells ? 110.0 : 420.0) ? kFields : kFewFields; }
 constexpr double kLongestText = 400;  // columns of a note
 
 std::string roof_share(const ChartPoint& p) {
@@ -44,6 +48,7 @@ void PageFlow::text(Point at, std::string what, Ink ink, Anchor anchor, std::siz
   if (s_.cells) {
     left = 2 * std::round(left / 2);
     at.x = left;
+    at.y = 4 * std::floor(at.y / 4) + 2;
     anchor = Anchor::start;
   }
   const double half = s_.line_height(ink) / 2;
@@ -81,7 +86,7 @@ void PageFlow::heading(std::string_view title, std::string_view subtitle) {
 
 // Where the next entry's symbol stands; breaks the line where it would not fit.
 double PageFlow::key_slot(std::string_view what) {
-  const double w = unit(22, 4) + s_.text_width(what, Ink::key) + unit(18, 4);
+  const double w = unit(22, 6) + s_.text_width(what, Ink::key) + unit(18, 4);
   if (key_x_ > margin() && key_x_ + w > s_.width - margin()) {
     key_x_ = margin();
     y_ += s_.line_height(Ink::key) + unit(8, 0);
@@ -95,7 +100,7 @@ void PageFlow::key_line(Ink ink, std::string_view what, bool arrow) {
   const double x = key_slot(what);
   const double y = y_ + s_.line_height(Ink::key) / 2;
   scene_.items.push_back(Line{{{x, y}, {x + unit(18, 3), y}}, ink, arrow && !s_.cells});
-  text({x + unit(22, 4), y}, std::string(what), Ink::key, Anchor::start);
+  text({x + unit(22, 6), y}, std::string(what), Ink::key, Anchor::start);
 }
 
 void PageFlow::key_marks(const Chart& chart) {
@@ -148,7 +153,8 @@ void PageFlow::key(const Chart& chart, std::size_t gains) {
 void PageFlow::list_head(double left, double width) {
   const double y = y_ + s_.line_height(Ink::list) / 2;
   text({left + unit(42, 12), y}, "kernel", Ink::list_faint, Anchor::start);
-  for (const auto& f : kFields) text({left + width - unit(f.page, f.cells), y}, f.title, Ink::list_faint, Anchor::end);
+  for (const auto& f : fields_for(width, s_.cells))
+    if (f.title[0] != 0) text({left + width - unit(f.page, f.cells), y}, f.title, Ink::list_faint, Anchor::end);
 }
 
 void PageFlow::list_entry(const Chart& chart, const ListedPoint& entry, double left, double width) {
@@ -157,11 +163,13 @@ void PageFlow::list_entry(const Chart& chart, const ListedPoint& entry, double l
   text({left + unit(24, 8), y}, fmt::format("{}{}", p.number, entry.numbered ? "" : "*"), Ink::list, Anchor::end);
   const auto toward = p.flops_unknown ? Toward::up : p.toward;
   scene_.items.push_back(Marker{{left + unit(33, 9), y}, unit(3.5, 1), p.position, toward, Marker::kNone});
-  const double name_room = width - unit(kFields[0].page + 40 + 42, kFields[0].cells + 14 + 12);
+  const auto& fields = fields_for(width, s_.cells);
+  const double name_room = width - unit(fields[0].page + 40 + 42, fields[0].cells + 14 + 12);
   text({left + unit(42, 12), y}, fitted(p.label, name_room, Ink::list), Ink::list, Anchor::start, entry.point);
   const auto texts = field_texts(p);
-  for (std::size_t i = 0; i < kFields.size(); ++i)
-    text({left + width - unit(kFields[i].page, kFields[i].cells), y}, texts[i], Ink::list, Anchor::end);
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    if (fields[i].title[0] != 0)
+      text({left + width - unit(fields[i].page, fields[i].cells), y}, texts[i], Ink::list, Anchor::end);
 }
 
 void PageFlow::list(const Chart& chart, const std::vector<ListedPoint>& listed) {

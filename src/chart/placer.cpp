@@ -112,12 +112,14 @@ std::optional<Placed> Placer::place(Point mark, double radius, double width, dou
 }
 
 std::optional<Box> Placer::place_first(const std::vector<Box>& candidates) {
+  constexpr double kTooMuch = 0.8;  // a name that covers lines says nothing of its own
+  constexpr double kClearlyBetter = 0.05;
   const Box* best = nullptr;
   double least = 0;
   for (const auto& box : candidates) {
     if (!is_free(box)) continue;
     const double cost = taken_.covered(box);
-    if (best != nullptr && cost >= least - 0.05) continue;
+    if (cost > kTooMuch || (best != nullptr && cost >= least - kClearlyBetter)) continue;
     best = &box;
     least = cost;
   }

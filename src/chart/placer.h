@@ -52,7 +52,7 @@ class Placer {
 
   // Room for a label of this size near a mark; nullopt where there is none. What is returned is taken from then on.
   std::optional<Placed> place(Point mark, double radius, double width, double height);
-  // The first of the candidates that is free.
+  // The candidate that covers least, an earlier one where there is little to choose; nullopt where all cover much.
   std::optional<Box> place_first(const std::vector<Box>& candidates);
 
   // Boxes given out and blocked.

@@ -72,7 +72,7 @@ Surface page_surface(double width) {
   s.arrows = 12;
   s.listed = 500;
   s.name_columns = 28;
-  s.list_columns = 2;
+  s.list_columns = width >= 900 ? 2 : 1;
   return s;
 }
 

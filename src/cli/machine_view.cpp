@@ -431,8 +431,8 @@ Document machine_list(const MachineCatalogue& catalogue, const std::vector<const
   }
   Document document;
   document.blocks.emplace_back(std::move(table));
-  std::string text =
-      fmt::format("{} machines; dense peaks of the datasheet, ridge of BF16 in FLOP/byte.", machines.size());
+  std::string text = fmt::format("{} machine{}; dense peaks of the datasheet, ridge of BF16 in FLOP/byte.",
+                                 machines.size(), machines.size() == 1 ? "" : "s");
   if (users > 0) text += fmt::format(" *: from {} of yours.", users == 1 ? "a file" : "files");
   document.blocks.emplace_back(Paragraph{std::move(text), Tone::normal});
   return document;

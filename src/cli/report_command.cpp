@@ -93,13 +93,17 @@ class ReportCommand : public Command {
     const auto view = chosen_format();
     auto profiles = open_profiles(files_, reading_);
     if (!merge_.empty()) profiles = {merge_profiles(profiles, merge_mode())};
-    if (model_.given())
+    bool look = false;
+    if (model_.given()) {
       print(beside_model(profiles, view), false);
-    else
-      print(render(analyzed(profiles), view), view == Format::png || view == Format::pdf);
+    } else {
+      const auto report = analyzed(profiles);
+      print(render(report, view), view == Format::png || view == Format::pdf);
+      look = deserves_look(report);
+    }
     for (const auto& p : profiles)
       if (p.partial) return kUnreadable;
-    return kOk;
+    return look && fail_on_ == "look" ? kCheckFailed : kOk;
   }
 
  private:
@@ -150,6 +154,8 @@ class ReportCommand : public Command {
     group->add_flag("--per-launch", analysis_.per_launch, "One row per launch instead of one per kernel and shape");
     group->add_option("--units", units_, "si (prefixes) or base (plain SI numbers)")
         ->check(CLI::IsMember({"si", "base"}));
+    group->add_option("--fail-on", fail_on_, "look: exit code 1 where a row deserves a look")
+        ->check(CLI::IsMember({"look"}));
     group->add_option("--width", width_, "Columns of the table (0: the terminal's)");
   }
 
@@ -172,6 +178,11 @@ class ReportCommand : public Command {
     if (json_) return Format::json;
     if (format_ != Format::automatic) return format_;
     return output_.empty() ? Format::table : format_of(output_);
+  }
+
+  static bool deserves_look(const Report& report) {
+    return std::any_of(report.rows.begin(), report.rows.end(),
+                       [](const KernelRow& row) { return row.group.placement.look; });
   }
 
   Report analyzed(std::span<const Profile> profiles) const {
@@ -229,6 +240,7 @@ class ReportCommand : public Command {
   Format format_ = Format::automatic;
   bool json_ = false;
   std::string chart_;  // empty: no chart asked for
+  std::string fail_on_;
   std::string units_ = "si";
   std::string output_;
   std::size_t width_ = 0;

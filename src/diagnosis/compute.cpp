@@ -51,24 +51,44 @@ bool divergence(const Case& c, Hit& hit) {
 
 // ---------------------------------------------------------------- multiply-add
 
-// [add, mul, fma] of FP32, then of FP64
-constexpr std::array<Names, 6> kFmaMetrics = {
-    "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum",
-    "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "smsp__sass_thread_inst_executed_op_dadd_pred_on.sum",
-    "smsp__sass_thread_inst_executed_op_dmul_pred_on.sum", "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum"};
+// [add, mul, fma] of FP32, then of FP64; behind them the same per cycle, as charts collect them.
+constexpr std::array<Names, 12> kFmaMetrics = {"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum",
+                                               "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum",
+                                               "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+                                               "smsp__sass_thread_inst_executed_op_dadd_pred_on.sum",
+                                               "smsp__sass_thread_inst_executed_op_dmul_pred_on.sum",
+                                               "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum",
+                                               "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum.per_cycle_elapsed",
+                                               "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum.per_cycle_elapsed",
+                                               "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum.per_cycle_elapsed",
+                                               "smsp__sass_thread_inst_executed_op_dadd_pred_on.sum.per_cycle_elapsed",
+                                               "smsp__sass_thread_inst_executed_op_dmul_pred_on.sum.per_cycle_elapsed",
+                                               "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum.per_cycle_elapsed"};
+constexpr std::size_t kDouble = 3;  // index of the first FP64 metric
+
+struct FmaMix {
+  double add = 0, mul = 0, fma = 0;  // instructions, or instructions per cycle
+  double all() const { return add + mul + fma; }
+};
+
+std::optional<FmaMix> fma_mix(const Case& c, std::size_t first) {
+  constexpr std::size_t kPerCycle = 6;
+  for (const auto i : {first, first + kPerCycle})
+    if (c.has({i, i + 1, i + 2})) return FmaMix{*c[i], *c[i + 1], *c[i + 2]};
+  return std::nullopt;
+}
 
 // Only an addition with a multiplication can become one instruction; a sum alone has nothing to fuse.
 double fusable(const Case& c, std::size_t first) {
-  if (!c.has({first, first + 1, first + 2})) return 0;
-  const double all = *c[first] + *c[first + 1] + *c[first + 2];
-  return all > 0 ? std::min(*c[first], *c[first + 1]) / all : 0;
+  const auto mix = fma_mix(c, first);
+  return mix && mix->all() > 0 ? std::min(mix->add, mix->mul) / mix->all() : 0;
 }
 
 bool unfused(const Case& c, Hit& hit) {
   constexpr double kNotNegligible = 0.05;
-  const bool is_double = fusable(c, 3) * fraction_of(c, "fp64.vector").value_or(0) >
+  const bool is_double = fusable(c, kDouble) * fraction_of(c, "fp64.vector").value_or(0) >
                          fusable(c, 0) * fraction_of(c, "fp32.vector").value_or(0);
-  const double pairs = fusable(c, is_double ? 3 : 0);
+  const double pairs = fusable(c, is_double ? kDouble : 0);
   const auto fraction = fraction_of(c, is_double ? "fp64.vector" : "fp32.vector");
   if (pairs <= c.threshold() || fraction.value_or(0) < kNotNegligible) return false;
   hit.share = std::min(1.0, pairs * *fraction);
@@ -115,12 +135,12 @@ bool tensor_unused(const Case& c, Hit& hit) {
   if (c.facts().tensor_or_tma || c.placement().regime != Regime::compute) return false;
   const auto single = fraction_of(c, "fp32.vector");
   if (!single || *single < c.threshold() || c.dram_fraction() > *single) return false;
-  const double all = c.or_zero(0) + c.or_zero(1) + c.or_zero(2);
-  if (!c[2] || all <= 0 || *c[2] / all < kMostlyFma) return false;
+  const auto mix = fma_mix(c, 0);
+  if (!mix || mix->all() <= 0 || mix->fma / mix->all() < kMostlyFma) return false;
   hit.why = fmt::format(
       "FP32 units are {:.0f} % busy with multiply-adds ({:.0f} % of the FP32 instructions), tensor "
       "cores do nothing",
-      100 * *single, 100 * *c[2] / all);
+      100 * *single, 100 * mix->fma / mix->all());
   return true;
 }
 
@@ -194,9 +214,8 @@ constexpr std::array<Rule, 7> kRules = {{
       "Compile with warnings for double promotion; count the FP64 instructions again.", GainList::same_work},
      fp64_in_fp32,
      false},
-    {{"tensor-cores-unused", "cause", "Tensor cores are unused", std::span<const Names>(kFmaMetrics).first<3>(),
-      "operations by precision, placement", 0.20,
-      "compute regime, FP32 >= 20 % of its peak, >= 80 % multiply-adds, no tensor operations", "ours",
+    {{"tensor-cores-unused", "cause", "Tensor cores are unused", kFmaMetrics, "operations by precision, placement",
+      0.20, "compute regime, FP32 >= 20 % of its peak, >= 80 % multiply-adds, no tensor operations", "ours",
       "Use tensor cores (TF32, BF16 or FP16 matrix operations) where the precision allows.",
       "Call the library's GEMM with TF32 or BF16 allowed and compare time and error.", GainList::none},
      tensor_unused,

@@ -204,14 +204,24 @@ void add_finding(const Finding& f, std::size_t number, Blocks& out) {
   out.emplace_back(std::move(list));
 }
 
+void add_list(const KernelRow& row, std::string_view heading, std::string_view list, Blocks& out) {
+  std::size_t number = 0;
+  for (const auto& f : row.findings) {
+    if (f.gain_list != list) continue;
+    if (number == 0) out.emplace_back(Heading{std::string(heading)});
+    add_finding(f, ++number, out);
+  }
+}
+
 void add_findings(const KernelRow& row, Blocks& out) {
-  out.emplace_back(Heading{"Causes, largest estimate first (never added up)"});
   if (row.findings.empty()) {
+    out.emplace_back(Heading{"Causes"});
     out.emplace_back(Paragraph{"No rule fired; rules whose metrics were not collected say nothing."});
     return;
   }
-  std::size_t number = 0;
-  for (const auto& f : row.findings) add_finding(f, ++number, out);
+  add_list(row, "Causes: the same work, done better (estimates overlap: never add them up)", "same-work", out);
+  add_list(row, "Less work", "less-work", out);
+  add_list(row, "Also seen", "", out);
 }
 
 // ---------------------------------------------------------------- NVIDIA's own rules

@@ -73,6 +73,9 @@ const Machine& find_machine(const std::string& name) {
 }
 
 const Scheme& named_scheme(std::string_view name) {
+  // The usual meaning of names that leave the group size or the maker open.
+  if (name == "w4a16" || name == "int4") name = "w4a16_g128";
+  if (name == "fp4") name = "nvfp4";
   if (const auto* scheme = find_scheme(name)) return *scheme;
   throw UsageError(fmt::format("unknown number format '{}'; known are {}", name, names_of(schemes())));
 }

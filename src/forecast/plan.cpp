@@ -57,7 +57,7 @@ Bullets now(const PlanInput& input, const Standing& s) {
   Bullets out;
   const auto add = [&](std::string text, Tone tone = Tone::normal) { out.items.push_back({std::move(text), tone}); };
   if (s.measured)
-    add(fmt::format("Kernels (measured): {}, {} of it placed, at {} of the roof there", si(s.kernels_s, "s"),
+    add(fmt::format("Kernels (from the file): {}, {} of it placed, at {} of the roof there", si(s.kernels_s, "s"),
                     numbers::share(s.placed_share),
                     input.measured->total.fraction ? percent(*input.measured->total.fraction) : "an unknown share"));
   else
@@ -128,7 +128,7 @@ Table fewer_bytes(const Forecast& base) {
   table.rows.push_back(option_row("as it is", base, base, ""));
   for (const auto& option :
        {Option{"FP8 KV cache", nullptr, "fp8"}, Option{"FP8 weights", "fp8", nullptr},
-        Option{"FP8 weights and KV cache", "fp8", "fp8"}, Option{"4-bit weights", "w4a16", nullptr}}) {
+        Option{"FP8 weights and KV cache", "fp8", "fp8"}, Option{"4-bit weights", "w4a16_g128", nullptr}}) {
     auto options = base.options;
     if (option.scheme != nullptr) options.scheme = find_scheme(option.scheme);
     if (option.kv != nullptr) options.kv = find_kv_format(option.kv);
@@ -162,20 +162,23 @@ std::string price_note(const PlanInput& input, const Forecast& base, const Forec
   return note;
 }
 
-Table other_hardware(const PlanInput& input, const Forecast& base) {
+void other_hardware(const PlanInput& input, const Forecast& base, std::vector<Block>& blocks) {
   auto table = option_table("Other hardware (catalogue, model)");
   table.rows.push_back(option_row(base.machine.id, base, base, "now"));
+  Bullets notes;
   for (const auto& name : input.machines.empty() ? kCommonMachines : input.machines) {
     const auto& machine = find_machine(name);
     if (machine.id == base.machine.id) continue;
     try {
       const auto f = make_forecast(base.config, base.options, machine, std::nullopt, base.thresholds);
-      table.rows.push_back(option_row(machine.id, base, f, price_note(input, base, f)));
+      table.rows.push_back(option_row(machine.id, base, f, ""));
+      notes.items.push_back({fmt::format("{} {}", machine.id, price_note(input, base, f))});
     } catch (const UsageError& e) {
-      table.rows.push_back({cells::text(machine.id), {}, {}, {}, {}, {}, cells::text(""), cells::text(e.what())});
+      notes.items.push_back({e.what(), Tone::warn});
     }
   }
-  return table;
+  blocks.emplace_back(std::move(table));
+  blocks.emplace_back(std::move(notes));
 }
 
 }  // namespace
@@ -230,7 +233,7 @@ Document plan_document(const PlanInput& input) {
   document.blocks.emplace_back(software(s));
   if (input.forecast) {
     document.blocks.emplace_back(fewer_bytes(*input.forecast));
-    document.blocks.emplace_back(other_hardware(input, *input.forecast));
+    other_hardware(input, *input.forecast, document.blocks);
   } else {
     document.blocks.emplace_back(
         Paragraph{"Without --model nothing is said of fewer bytes or other hardware.", Tone::faint});

@@ -48,6 +48,7 @@ Effect effect_of(const KernelRow& row, const WorkChange& change, const Threshold
   }
   e.unknown = !p.fraction || old_roof <= 0 || (p.bound == Bound::lower && change.flops != 1);
   if (e.unknown) return e;
+  if (new_roof == old_roof) return e;  // exactly nothing, not a rounding error
   const double floor = e.launches * thresholds.launch_floor_s;
   // A kernel of a few launch floors is bound by its launch: less work does not make it faster.
   if (old_roof < thresholds.launch_bound * floor && new_roof <= old_roof) {

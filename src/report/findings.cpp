@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "report/labels.h"
 #include "report/numbers.h"
@@ -11,6 +12,7 @@ namespace roofline::report {
 namespace {
 
 constexpr std::size_t kMostPerList = 3;  // a report stays short; `explain` has the rest
+constexpr std::size_t kNameWidth = 40;   // template arguments run to thousands of characters
 
 struct Entry {
   std::size_t row = 0;
@@ -62,25 +64,45 @@ std::string saving(double gain_s, double total_s) {
                      : si(gain_s, "s");
 }
 
-Paragraph line(const Report& report, const std::vector<std::string>& labels, const Entry& e) {
-  std::string text = fmt::format("{} (at most {})", labels[e.row], saving(e.gain_s, report.total.time_s));
-  if (e.finding == nullptr) {
-    const auto& reason = report.rows[e.row].group.placement.reason;
-    return {text + (reason.empty() ? "" : ": " + reason), Tone::normal};
+// What to do about a row, or at least why it is slow; empty where neither is known: the table has marked it already.
+std::string advice(const Report& report, const Entry& e) {
+  if (e.finding != nullptr) return fmt::format("{}. {}", e.finding->title, e.finding->action);
+  return report.rows[e.row].group.placement.reason;
+}
+
+struct Advised {
+  std::string rows;
+  std::string advice;
+};
+
+// Rows with the same advice share a line.
+std::vector<Advised> by_advice(const Report& report, const std::vector<std::string>& labels,
+                               const std::vector<Entry>& entries) {
+  std::vector<Advised> out;
+  for (const auto& e : entries) {
+    auto text = advice(report, e);
+    if (text.empty()) continue;
+    const auto row =
+        fmt::format("{} (at most {})", cut_middle(labels[e.row], kNameWidth), saving(e.gain_s, report.total.time_s));
+    const auto same = std::find_if(out.begin(), out.end(), [&](const Advised& a) { return a.advice == text; });
+    if (same != out.end())
+      same->rows += ", " + row;
+    else
+      out.push_back({row, std::move(text)});
   }
-  text += fmt::format(": {}. {}", e.finding->title, e.finding->action);
-  return {std::move(text), Tone::normal};
+  return out;
 }
 
 void add_list(const Report& report, const std::vector<std::string>& labels, std::string_view heading,
               const std::vector<Entry>& entries, std::vector<Block>& out) {
-  if (entries.empty()) return;
+  const std::span<const Entry> first(entries.data(), std::min(entries.size(), kMostPerList));
+  const auto lines = by_advice(report, labels, {first.begin(), first.end()});
+  if (lines.empty()) return;
   out.emplace_back(Heading{std::string(heading)});
   Bullets list;
-  for (std::size_t i = 0; i < std::min(entries.size(), kMostPerList); ++i)
-    list.items.push_back(line(report, labels, entries[i]));
-  if (entries.size() > kMostPerList)
-    list.items.push_back({fmt::format("{} more", entries.size() - kMostPerList), Tone::faint});
+  for (const auto& l : lines) list.items.push_back({fmt::format("{}: {}", l.rows, l.advice), Tone::normal});
+  if (entries.size() > first.size())
+    list.items.push_back({fmt::format("{} more", entries.size() - first.size()), Tone::faint});
   out.emplace_back(std::move(list));
 }
 

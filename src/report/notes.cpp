@@ -19,6 +19,7 @@ namespace {
 using numbers::counted;
 
 constexpr std::size_t kMostGroups = 8;  // footnotes shown one by one
+constexpr std::size_t kNameWidth = 40;  // of a kernel in running text
 
 std::string rows_and_share(std::size_t rows, double share) {
   if (share <= 0) return counted(rows, "row");
@@ -164,6 +165,26 @@ void add_ceiling(const Report& report, Notes& out) {
                        fmt::format("{} of the time, placed under another kind of roof",
                                    numbers::share(report.total.other_ceiling_time_s / report.total.time_s)),
                        Tone::warn));
+}
+
+// The same rows against the vendor's limits, where another roof is in use.
+void add_datasheet(const Report& report, Notes& out) {
+  if (report.total.ceiling == CeilingKind::datasheet || !report.total.fraction) return;
+  double time = 0;
+  double roof = 0;
+  bool lower = false;
+  for (const auto& row : report.rows) {
+    const auto& d = row.datasheet;
+    if (!d || !d->fraction || !d->time_s || !d->roof_time_s || !row.group.placement.fraction) continue;
+    time += *d->time_s;
+    roof += *d->roof_time_s;
+    lower |= d->bound == Bound::lower;
+  }
+  if (time <= 0) return;
+  auto text = fmt::format("{}{} of the vendor's limits", lower ? "≥ " : "", numbers::percent(roof / time));
+  const double share = report.total.time_s > 0 ? time / report.total.time_s : 1;
+  if (share < 0.9995) text += fmt::format(", over {} of the time", numbers::share(share));
+  out.push_back(note("Under the datasheet's roofs", text));
 }
 
 std::string_view basis_words(TimeBasis basis) {
@@ -355,7 +376,8 @@ void add_above_roof(const Report& report, Notes& out) {
   for (const auto& row : report.rows)
     for (const auto& f : row.findings)
       if (f.id.starts_with("above-roof-"))
-        lines.emplace_back(row.time_share, fmt::format("{}, {}: {}. {}", row.name, f.title, f.why, f.action));
+        lines.emplace_back(row.time_share,
+                           fmt::format("{}, {}: {}. {}", cut_middle(row.name, kNameWidth), f.title, f.why, f.action));
   std::stable_sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   for (std::size_t i = 0; i < std::min(lines.size(), kMostGroups); ++i)
     out.push_back(note("Above the roof", lines[i].second, Tone::warn));
@@ -466,6 +488,7 @@ std::vector<Block> summary(const Report& report) {
 Bullets reading_notes(const Report& report, const Unplaced& unplaced, const Table& table) {
   Bullets out;
   add_ceiling(report, out.items);
+  add_datasheet(report, out.items);
   add_evidence(report, out.items);
   add_unplaced(report, unplaced, out.items);
   add_uncounted(report, out.items);

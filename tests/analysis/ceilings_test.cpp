@@ -162,7 +162,7 @@ TEST(Ceilings, MeasuredOnlyWhereItIsKnown) {
     analyze_one(typed("h20", 1e-3, 1e9), with(CeilingChoice::measured));
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("h20"));
+    EXPECT_THAT(error.what(), HasSubstr("H20"));
   }
 }
 

@@ -1,5 +1,6 @@
 #include "chart/layout.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -27,12 +28,12 @@ std::vector<T> items(const Scene& scene) {
 bool in_picture(const Text& t) { return t.ink == Ink::label || t.ink == Ink::number || t.ink == Ink::roof_text; }
 
 // Overlapping pairs of texts, a tenth of a unit tolerated.
-std::size_t clashes(const Scene& scene) {
+std::vector<std::string> clashes(const Scene& scene) {
   const auto texts = items<Text>(scene);
-  std::size_t out = 0;
+  std::vector<std::string> out;
   for (std::size_t i = 0; i < texts.size(); ++i)
     for (std::size_t j = i + 1; j < texts.size(); ++j)
-      if (texts[i].box.grown(-0.1).overlaps(texts[j].box)) ++out;
+      if (texts[i].box.grown(-0.1).overlaps(texts[j].box)) out.push_back(texts[i].text + " / " + texts[j].text);
   return out;
 }
 
@@ -52,7 +53,8 @@ class EverySurface : public ::testing::TestWithParam<Surface> {};
 
 TEST_P(EverySurface, TextsDoNotOverlap) {
   const auto charts = all_charts();
-  for (std::size_t i = 0; i < charts.size(); ++i) EXPECT_EQ(clashes(lay_out(charts[i], GetParam())), 0U) << i;
+  for (std::size_t i = 0; i < charts.size(); ++i)
+    EXPECT_THAT(clashes(lay_out(charts[i], GetParam())), ::testing::IsEmpty()) << i;
 }
 
 TEST_P(EverySurface, NothingLeavesThePicture) {

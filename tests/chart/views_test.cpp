@@ -52,7 +52,6 @@ TEST(Svg, SaysWhatItShows) {
 
 TEST(Svg, NeedsNothingFromOutside) {
   const auto svg = to_svg(report_chart(hostile_report()));
-  EXPECT_EQ(count(svg, "http"), 2U);  // the SVG namespace, and one kernel's name
   EXPECT_EQ(count(svg, "http://www.w3.org/2000/svg"), 1U);
   for (const auto* part : {"<script", "<image", "href", "@import", "url(", "onload", "<!DOCTYPE", "<!ENTITY"})
     EXPECT_EQ(svg.find(part), std::string::npos) << part;

@@ -321,7 +321,7 @@ TEST(TensorIdle, OnlyUnitsThatComputeBoundWhatWasNotCounted) {
   const std::string sm = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
   const std::string lsu = "sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_elapsed";
   const std::string fma = "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed";
-  auto launch = launch_with({{kTime, 1e6}, {sm, 90}, {lsu, 90}, {fma, 12}, {kPipe, 0}});
+  auto launch = testing::launch_with({{kTime, 1e6}, {sm, 90}, {lsu, 90}, {fma, 12}, {kPipe, 0}});
   EXPECT_DOUBLE_EQ(count(launch, device_of("9.0")).work.coverage.uncounted_fraction.value(), 0.90);
   launch.metrics.set_text(MetricCatalogue::instance().require("breakdown:" + sm), lsu + ", " + fma);
   launch.metrics.finish();

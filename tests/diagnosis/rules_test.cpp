@@ -121,8 +121,8 @@ TEST(DiagnosisRules, FireAtTheirBorder) {
       {"uncoalesced-global-stores", slow_copy, {{kStores, 20}}, {{kStores, 16}}},
       {"excessive-sectors",
        slow_copy,
-       {{"memory_l2_theoretical_sectors_global", 100}, {"memory_l2_theoretical_sectors_global_ideal", 90}},
-       {{"memory_l2_theoretical_sectors_global", 100}, {"memory_l2_theoretical_sectors_global_ideal", 91}}},
+       {{"memory_l2_theoretical_sectors_global", 100}, {"memory_l2_theoretical_sectors_global_ideal", 95}},
+       {{"memory_l2_theoretical_sectors_global", 100}, {"memory_l2_theoretical_sectors_global_ideal", 96}}},
       {"partial-sectors", slow_copy, {{kLoadBytes, 25.5}}, {{kLoadBytes, 25.6}}},
       {"narrow-loads", slow_copy, {{kLoads, 4}, {kLoadBytes, 32}}, {{kLoads, 8}, {kLoadBytes, 32}}},
       {"local-memory",
@@ -373,6 +373,43 @@ TEST(LaunchBound, Borders) {
   EXPECT_FALSE(at(23, 1e6));  // over ten floors long: the launch is not what takes the time
 }
 
+// ---------------------------------------------------------------- a decode step as published
+
+// Operations, bytes and rates of a published decode step on an H100: seven kernels are done, two deserve a look.
+TEST(DecodeStep, LooksAtTheTwoThatAreBelowTheRoof) {
+  struct Kernel {
+    const char* name;
+    double flops, bytes, flops_per_s;
+    bool look;
+  };
+  const std::vector<Kernel> kernels = {
+      {"qkv_proj", 1.2e9, 0.61e9, 6.5e12, false},        {"o_proj", 1.1e9, 0.55e9, 6.4e12, false},
+      {"gate_up", 7.5e9, 3.8e9, 6.4e12, false},          {"down", 3.8e9, 1.9e9, 6.5e12, false},
+      {"paged_attention", 0.5e9, 0.55e9, 2.9e12, false}, {"add_rms_norm", 0.02e9, 0.016e9, 1.4e12, true},
+      {"silu_and_mul", 0.03e9, 0.05e9, 2.0e12, false},   {"lm_head", 1.05e9, 0.53e9, 6.4e12, false},
+      {"sampling", 0.01e9, 0.03e9, 0.6e12, true}};
+  Ceiling h100;
+  h100.bandwidths = {{MemoryLevel::dram, "dram", 3.35e12, "datasheet"}};
+  h100.peaks = {{*parse_precision("bf16.tensor"), 990e12, "datasheet"}};
+  const Thresholds limits;
+  std::vector<PlacementGroup> groups;
+  double total = 0;
+  for (const auto& k : kernels) {
+    const double time = k.flops / k.flops_per_s;
+    const Work work = WorkBuilder(time * 1e6).flops("bf16.tensor", k.flops).dram(k.bytes);
+    const auto placement = place(work, h100, {}, limits);
+    const PlacedWork one{&work, &placement};
+    groups.push_back(aggregate({&one, 1}, limits));
+    total += time;
+  }
+  mark_looks(groups, total, limits);
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    SCOPED_TRACE(kernels[i].name);
+    EXPECT_EQ(groups[i].placement.look, kernels[i].look);
+    EXPECT_EQ(is_optimal(groups[i].placement.position), !kernels[i].look);
+  }
+}
+
 // ---------------------------------------------------------------- cost
 
 TEST(DiagnosisCost, TenThousandLaunchesUnderASecond) {
@@ -391,7 +428,9 @@ TEST(DiagnosisCost, TenThousandLaunchesUnderASecond) {
   for (int i = 0; i < 10000; ++i) diagnose(input, out);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   EXPECT_LT(took.count(), 1.0);
-  if (testing::allocations_are_counted()) EXPECT_EQ(testing::allocation_count(), before);
+  if (testing::allocations_are_counted()) {
+    EXPECT_EQ(testing::allocation_count(), before);
+  }
 }
 
 }  // namespace

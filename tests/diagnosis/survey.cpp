@@ -69,6 +69,21 @@ class Survey {
     }
   }
 
+  static void print_registry() {
+    fmt::print("| rule | fires where | source | reads | list |\n|---|---|---|---|---|\n");
+    for (const auto& rule : diagnosis_rules()) {
+      constexpr std::size_t kShown = 3;
+      std::vector<std::string> reads;
+      for (const auto name : rule.metrics.first(std::min(kShown, rule.metrics.size())))
+        reads.push_back(fmt::format("`{}`", name));
+      if (rule.metrics.size() > kShown) reads.push_back(fmt::format("{} more", rule.metrics.size() - kShown));
+      if (!rule.reads.empty()) reads.emplace_back(rule.reads);
+      fmt::print("| `{}` ({}) | {} | {} | {} | {} |\n", rule.id, rule.kind, rule.condition, rule.source,
+                 fmt::join(reads, ", "), rule.list == GainList::none ? "–" : to_string(rule.list));
+    }
+    fmt::print("\n");
+  }
+
   void print() const {
     fmt::print("| rule | fires | silent | not measured | fires on | silent on |\n|---|---|---|---|---|---|\n");
     for (const auto& rule : diagnosis_rules()) {
@@ -143,5 +158,6 @@ int main(int argc, char** argv) {
       fmt::print(stderr, "{}\n", e.what());
     }
   }
+  Survey::print_registry();
   survey.print();
 }
