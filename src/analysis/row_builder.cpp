@@ -34,6 +34,22 @@ std::vector<PlacedWork> pairs(const std::vector<Work>& works, const std::vector<
   return out;
 }
 
+// A percentage is of the peak at the clock of the run: under other roofs it counts as the bytes it stands for there.
+// nullopt where the work needs no such stand-in.
+std::optional<Work> with_dram_bytes(const Work& work, const Ceiling& run) {
+  const auto& percent = work.level(MemoryLevel::dram).direct_fraction;
+  if (work.level(MemoryLevel::dram).total || !percent || !work.time || run.kind != CeilingKind::at_clock)
+    return std::nullopt;
+  const auto peak = run.bandwidth(MemoryLevel::dram, "dram");
+  if (!peak) return std::nullopt;
+  auto out = work;
+  auto& dram = out.level(MemoryLevel::dram);
+  dram.total = Quantity::of(percent.value() * *peak * work.time.value(), Evidence::derived, percent.provenance(),
+                            percent.bound());
+  dram.definition = "dram";
+  return out;
+}
+
 // A measured ceiling may hold less than the row needs: that is why, not what the profile lacks.
 void note_gap(std::string gap, Placement& p) {
   if (gap.empty()) return;
@@ -50,8 +66,11 @@ void place_launch(const Launch& launch, const DeviceInfo& device, const Machine*
   placed.used.push_back(place(counted.work, roofs.used, groups, options.thresholds));
   if (roofs.used.kind == CeilingKind::measured)
     note_gap(measured_gap(counted.work, roofs.used, catalogue), placed.used.back());
-  if (roofs.datasheet != nullptr)
-    placed.datasheet.push_back(place(counted.work, *roofs.datasheet, groups, options.thresholds));
+  if (roofs.datasheet != nullptr) {
+    const auto stand_in = with_dram_bytes(counted.work, roofs.used);
+    placed.datasheet.push_back(
+        place(stand_in ? *stand_in : counted.work, *roofs.datasheet, groups, options.thresholds));
+  }
   const double time = counted.work.time.value_or(0);
   if (roofs.used.kind == CeilingKind::at_clock && time >= out.longest_s) {
     out.longest_s = time;

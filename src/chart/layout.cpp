@@ -65,6 +65,8 @@ class Layout {
 
   double unit(double page, double cells) const { return s_.cells ? cells : page; }
   Placer::Distances distances() const { return {s_.gap, s_.leader_step, s_.cells}; }
+  // A text in cells hides whole cells of a line.
+  double line_weight() const { return s_.cells ? 4 * kLineWeight : kLineWeight; }
   double below_plot() const { return unit(46, 8); }
 
   bool on_strip(const ChartPoint& p) const { return !p.intensity.has_value(); }
@@ -220,7 +222,7 @@ class Layout {
         if ((roof.role == ChartRoof::Role::in_use) != in_use) continue;
         const auto seg = segment_of(roof);
         line({seg.from, seg.to}, ink_of(roof));
-        placer.avoid_line(seg.from, seg.to, kLineWeight);
+        placer.avoid_line(seg.from, seg.to, line_weight());
       }
     }
   }
@@ -359,7 +361,7 @@ class Layout {
       // A large mark near its roof covers most of the way: the arrow starts in its middle.
       const double start = way > radius_of(p) + unit(8, 3) ? radius_of(p) : 0;
       line({{from.x, from.y - start}, tip}, Ink::gain, true);
-      placer.avoid_line(from, tip, kLineWeight);
+      placer.avoid_line(from, tip, line_weight());
       ++gains_drawn_;
     }
   }
@@ -378,7 +380,7 @@ class Layout {
       const Point from{a.x + (b.x - a.x) * near_a / d, a.y + (b.y - a.y) * near_a / d};
       const Point to{b.x - (b.x - a.x) * near_b / d, b.y - (b.y - a.y) * near_b / d};
       line({from, to}, comparison ? Ink::change : Ink::link, link.kind != ChartLink::Kind::levels);
-      placer.avoid_line(a, b, kLineWeight);
+      placer.avoid_line(a, b, line_weight());
     }
   }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <set>
 
 #include "roofline/error.h"
 
@@ -25,9 +26,11 @@ Chart trajectory(const Report& report) {
   if (report.rows.size() < 2)
     throw UsageError(fmt::format("--chart=trajectory joins two rows or more; this report has {}", report.rows.size()));
   std::vector<ChartStep> steps;
+  std::set<std::size_t> files;
+  for (const auto& row : report.rows) files.insert(row.input);
+  const bool by_file = files.size() == report.rows.size();
   for (std::size_t i = 0; i < report.rows.size(); ++i) {
     const auto& row = report.rows[i];
-    const bool by_file = report.inputs.size() == report.rows.size();
     const auto file = row.input < report.inputs.size()
                           ? std::filesystem::path(report.inputs[row.input].path).stem().string()
                           : std::string();

@@ -9,8 +9,10 @@
 #include "cli/choices.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
+#include "roofline/analysis.h"
 #include "roofline/error.h"
 #include "roofline/forecast.h"
+#include "roofline/profile.h"
 
 namespace roofline::cli {
 namespace {
@@ -54,6 +56,10 @@ class ModelCommand : public Command {
     auto* compare = views->add_option("--compare", compare_, "AXIS=VALUE: what this change brings, per operator");
     auto* throughput = views->add_option("--tokens-per-s", tokens_per_s_, "Measured throughput, set beside the model")
                            ->check(CLI::PositiveNumber);
+    auto* calibrate = views->add_option("--calibrate", calibrate_,
+                                        "Fit the constants to a measured report of this very step, where its kernels "
+                                        "suffice");
+    calibrate->excludes(sweep)->excludes(compare);
     sweep->excludes(compare)->excludes(throughput);
     compare->excludes(throughput);
     output_.setup(*command_);
@@ -68,7 +74,7 @@ class ModelCommand : public Command {
     }
     if (!sweeps_.empty()) return run_sweep();
     if (!compare_.empty()) return run_comparison();
-    const auto forecast = options_.forecast();
+    const auto forecast = calibrate_.empty() ? options_.forecast() : calibrated(options_.forecast());
     if (tokens_per_s_) {
       auto document = model::forecast_document(forecast, sort_);
       document.blocks.emplace_back(model::throughput_notes(forecast, *tokens_per_s_));
@@ -82,14 +88,28 @@ class ModelCommand : public Command {
   }
 
  private:
+  // The same with constants fitted to the kernels of a measured step of this model.
+  model::Forecast calibrated(const model::Forecast& f) const {
+    AnalysisOptions analysis;
+    analysis.per_launch = true;
+    analysis.machine = options_.machine;
+    const auto measured = analyze(open_profiles(std::vector{calibrate_}, {}), analysis);
+    const auto samples = model::samples_of(f, model::match_kernels(f, measured));
+    if (samples.empty())
+      throw UsageError(fmt::format("{}: none of its kernels is an operator of {}", calibrate_, f.config.name));
+    auto constants = model::fit_calibration(samples, model::Roofs(f.ceiling), f.calibration);
+    return model::make_forecast(f.config, f.options, f.machine, std::move(constants), f.thresholds);
+  }
+
   int run_sweep() {
     std::vector<model::Axis> axes;
     for (const auto& text : sweeps_) axes.push_back(model::parse_axis(text));
     for (const auto& axis : axes) options_.set_if_absent(axis);
     const auto input = options_.sweep_input();
     const auto sweep = model::run_sweep(input, axes);
-    output_.print(model::sweep_document(input, sweep),
-                  Output::Forms{nullptr, [&] { return chosen_chart(model::sweep_report(input, sweep), "trajectory"); }});
+    output_.print(
+        model::sweep_document(input, sweep),
+        Output::Forms{nullptr, [&] { return chosen_chart(model::sweep_report(input, sweep), "trajectory"); }});
     return kOk;
   }
 
@@ -117,6 +137,7 @@ class ModelCommand : public Command {
   std::vector<std::string> sweeps_;
   std::vector<std::string> compare_;
   std::optional<double> tokens_per_s_;
+  std::string calibrate_;
   SortKey sort_ = SortKey::order;
 };
 

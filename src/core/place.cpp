@@ -78,7 +78,9 @@ void add_compute(Facts& facts, const PipeGroups& groups, Placement& out) {
       // Integer instructions on CUDA cores have no published roof: they are shown, not placed.
       if (is_integer(op.precision.type) && op.precision.path == Path::vector) continue;
       facts.flops_known = false;
-      out.notes.push_back("no peak known for " + to_string(op.precision));
+      out.notes.push_back(op.precision.type == NumberType::unknown
+                              ? std::string("FLOPs of unknown precision are under no compute roof")
+                              : "no peak known for " + to_string(op.precision));
       continue;
     }
     const auto key = group_key(op.precision, groups);

@@ -53,8 +53,8 @@ class MetricCollector {
   std::vector<std::pair<MetricId, double>> earlier_;  // overwritten by a later duplicate
   std::vector<std::pair<MetricId, std::string_view>> texts_;
   std::vector<std::pair<MetricId, std::string_view>> last_texts_;  // of the result before, and the set that has them
-  MetricSet last_set_;     // texts of the launch before
-  MetricSet last_values_;  // values of the launch before
+  MetricSet last_set_;                                             // texts of the launch before
+  MetricSet last_values_;                                          // values of the launch before
   std::size_t count_ = 0;
   std::string scratch_;
 };

@@ -272,7 +272,9 @@ Shown shown_columns(const Report& report, const TableOptions& options, const std
     shown.op |= !row.op.empty() && row.op != row.name;
     shown.shape |= !names.emplace(labels[i], row.input, row.device).second;
   }
-  shown.input = report.inputs.size() > 1;
+  // A merge of several files is one source: its rows all say so.
+  shown.input = std::any_of(report.rows.begin(), report.rows.end(),
+                            [&](const KernelRow& row) { return row.input != report.rows.front().input; });
   shown.device = devices.size() > 1;
   shown.gain = options.sort == SortKey::gain;
   shown.launch = options.per_launch;

@@ -216,6 +216,28 @@ TEST(Ceilings, RegimeThatDependsOnTheClockIsAWarningOnTheRow) {
   for (const auto& w : analyze_one(profile).warnings) EXPECT_NE(w.code, "regime-depends-on-clock");
 }
 
+// The profiler's percentage is of the peak at its clock; the datasheet's placement stands beside it all the same.
+TEST(Ceilings, PercentAloneHasADatasheetPlacementToo) {
+  auto profile = counted({});
+  Launch l = profile.launches.front();
+  l.metrics = {};
+  const auto set = [&](const char* metric, double value) {
+    l.metrics.set(MetricCatalogue::instance().require(metric), value);
+  };
+  set("gpu__time_duration.sum", 1e6);
+  set("dram__throughput.avg.pct_of_peak_sustained_elapsed", 80);
+  set("dram__bytes.sum.peak_sustained", 1280);
+  set("sm__cycles_elapsed.avg.per_second", 1.1e9);
+  set("dram__cycles_elapsed.avg.per_second", 1.215e9 / 2);
+  l.metrics.finish();
+  profile.launches = {l};
+  const auto report = analyze_one(profile);
+  const auto& row = report.rows.at(0);
+  EXPECT_NEAR(*row.group.placement.fraction, 0.8, 1e-9);
+  ASSERT_TRUE(row.datasheet && row.datasheet->fraction);
+  EXPECT_NEAR(*row.datasheet->fraction, 0.4, 1e-3);
+}
+
 TEST(Ceilings, UnknownGpuHasTheRoofsOfItsReport) {
   const auto report = analyze_one(counted({1}, "NVIDIA Imaginary 1"));
   EXPECT_NEAR(*report.rows.at(0).group.placement.fraction, 1 / 1.5552, 1e-3);

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -124,7 +125,10 @@ class Survey {
       const bool objects = nvidia_objects(r);
       if (fired && objects) ++a.both;
       if (!fired && !objects) ++a.neither;
-      if (fired && !objects) ++a.only_ours;
+      if (fired && !objects) {
+        ++a.only_ours;
+        tell_difference(r, profile, launch, row, ours);
+      }
       if (fired || !objects) continue;
       ++a.only_nvidia;
       if (is_optimal(row.group.placement.position))
@@ -135,6 +139,15 @@ class Survey {
         fmt::print(stderr, "{}\t{}\t{}\t{}\n", r.rule, place(profile.path, launch),
                    to_string(row.group.placement.position), r.messages.empty() ? "" : r.messages.back().text);
     }
+  }
+
+  // For people who ask why: set SURVEY_DIFFERENCES.
+  static void tell_difference(const RuleResult& r, const Profile& profile, const Launch& launch, const KernelRow& row,
+                              std::span<const std::string_view> ours) {
+    if (std::getenv("SURVEY_DIFFERENCES") == nullptr) return;
+    for (const auto id : ours)
+      if (has(row, id))
+        fmt::print(stderr, "only ours: {}\t{}\t{}\t{}\n", r.rule, id, profile.producer, place(profile.path, launch));
   }
 
   static bool sees_any(std::span<const std::string_view> ids, const Launch& launch, const Profile& profile) {

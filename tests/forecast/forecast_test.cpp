@@ -64,7 +64,7 @@ Report two_layers() {
 
 TEST(Forecast, BoundAndPredictionOfTheKnownStep) {
   const auto f = llama();
-  EXPECT_NEAR(f.step.totals.roof_s, 7.163e-3, 1e-6);
+  EXPECT_NEAR(f.step.totals.roof_s, 7.163e-3, 1e-5);
   EXPECT_NEAR(f.step.totals.predicted_s, 9.161e-3, 1e-6);
   EXPECT_EQ(f.fits(), true);
   EXPECT_EQ(llama("bf16", 256).fits(), false);
@@ -74,7 +74,7 @@ TEST(Forecast, ReportIsOfTheModelAlone) {
   const auto report = forecast_report(llama());
   ASSERT_EQ(report.rows.size(), llama().step.rows.size());
   EXPECT_NEAR(report.total.time_s, 9.161e-3, 1e-6);
-  EXPECT_NEAR(report.total.roof_time_s, 7.163e-3, 1e-6);
+  EXPECT_NEAR(report.total.roof_time_s, 7.163e-3, 1e-5);
   for (const auto& row : report.rows) {
     EXPECT_EQ(row.group.work.time.evidence(), Evidence::model) << row.name;
     EXPECT_EQ(row.time_basis, TimeBasis::model);
