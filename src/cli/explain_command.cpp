@@ -49,8 +49,12 @@ class ExplainCommand : public Command {
     analysis_.thresholds.launch_floor_s = floor_us_ * 1e-6;
     analysis_.per_launch = id_.has_value();
     const std::vector<Profile> profiles = {open_profile(file_)};
-    auto report = analyze(profiles, analysis_);
-    const auto index = chosen_row(report);
+    const auto matching = analyze(profiles, analysis_);
+    const auto chosen = chosen_row(matching);
+    // Shares are of the whole file, not of what matches.
+    analysis_.filter.clear();
+    const auto report = analyze(profiles, analysis_);
+    const auto index = same_row(report, matching.rows[chosen]);
     const auto& row = report.rows[index];
     const auto nvidia = rules_of(profiles.front(), row);
     const auto document = explain_document(report, index, nvidia, collect(profiles.front(), row, nvidia));
@@ -78,6 +82,12 @@ class ExplainCommand : public Command {
       fmt::print(stderr, "{} kernels {}; this is the one with most time\n", report.rows.size(),
                  analysis_.filter.empty() ? "in the file (choose with --kernel or --id)" : "match");
     return best;
+  }
+
+  static std::size_t same_row(const Report& report, const KernelRow& row) {
+    const auto it = std::find_if(report.rows.begin(), report.rows.end(),
+                                 [&](const KernelRow& r) { return r.launch_ids.front() == row.launch_ids.front(); });
+    return static_cast<std::size_t>(it - report.rows.begin());
   }
 
   static std::vector<RuleResult> rules_of(const Profile& profile, const KernelRow& row) {

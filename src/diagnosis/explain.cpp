@@ -164,7 +164,7 @@ void add_verdict(const KernelRow& row, Blocks& out) {
   list.items.push_back({"Will not help: " + std::string(advice.futile)});
   if (p.gain_s)
     list.items.push_back({fmt::format("The same work at the roof would save at most {}.", si(*p.gain_s, "s"))});
-  if (p.gain_less_work_s)
+  if (p.gain_less_work_s && p.position != Position::latency_bound)
     list.items.push_back(
         {fmt::format("Half the DRAM bytes at this fraction would save {}.", si(*p.gain_less_work_s, "s"))});
   for (const auto& note : p.notes) list.items.push_back({note, Tone::faint});

@@ -27,6 +27,7 @@ std::string title_of(const Report& report) {
   for (const auto& row : report.rows)
     if (row.machine && *row.machine < report.machines.size()) used.insert(*row.machine);
   std::vector<std::string> names;
+  names.reserve(used.size());
   for (const auto i : used) names.push_back(machine_text(report.machines[i]));
   std::string out = report::input_names(report);
   if (names.empty()) return out;

@@ -67,6 +67,7 @@ std::vector<std::size_t> sorted_rows(const Report& report, SortKey key) {
     return a.value && sign * *a.value < sign * *b.value;
   });
   std::vector<std::size_t> order;
+  order.reserve(items.size());
   for (const auto& item : items) order.push_back(item.row);
   return order;
 }

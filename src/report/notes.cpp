@@ -84,6 +84,7 @@ std::vector<Precision> used_precisions(const Report& report, std::size_t machine
         sums[op.precision] += op.operations.value();
   }
   std::vector<Precision> out;
+  out.reserve(sums.size());
   for (const auto& [precision, sum] : sums) out.push_back(precision);
   std::stable_sort(out.begin(), out.end(), [&](const Precision& a, const Precision& b) { return sums[a] > sums[b]; });
   return out;
@@ -214,6 +215,7 @@ std::string time_text(const Report& report) {
     g.share += row.time_share;
   }
   std::vector<std::string> parts;
+  parts.reserve(groups.size());
   for (const auto& [basis, group] : groups)
     parts.push_back(groups.size() == 1 ? std::string(basis_words(basis))
                                        : fmt::format("{} ({})", basis_words(basis), rows_and_share(group)));

@@ -236,6 +236,7 @@ class TerminalView {
 
   void header(const std::vector<Shown>& columns) {
     std::vector<std::string> titles;
+    titles.reserve(columns.size());
     for (const auto& s : columns) titles.push_back(s.title);
     cells(columns, titles, std::vector<Tone>(columns.size(), Tone::strong));
     rule(columns);
