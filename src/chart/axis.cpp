@@ -41,7 +41,7 @@ std::vector<double> LogAxis::between() const {
 std::string decade_text(int exponent, std::string_view unit, bool unicode) {
   static constexpr std::array<std::string_view, 9> kPrefixes = {"n", "µ", "m", "", "k", "M", "G", "T", "P"};
   const int group = static_cast<int>(std::floor(exponent / 3.0));
-  const auto index = static_cast<std::size_t>(group + 3);
+  const auto index = static_cast<std::size_t>(group) + 3;
   const auto plain = [&] { return fmt::format("1e{}{}{}", exponent, unit.empty() ? "" : " ", unit); };
   if (group < -3 || index >= kPrefixes.size()) return plain();
   // A ratio reads better as 0.01 than as 10 m.

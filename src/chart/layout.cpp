@@ -254,7 +254,9 @@ class Layout {
   std::vector<Box> along_slope(const Segment& seg, double w, double h) const {
     std::vector<Box> out;
     std::vector<Box> below;
-    for (double t = 0.08; t < 0.95; t += 0.06) {
+    constexpr int kTries = 15;
+    for (int i = 0; i < kTries; ++i) {
+      const double t = 0.08 + 0.06 * i;
       const double x = seg.from.x + t * (seg.to.x - seg.from.x);
       const double y = seg.from.y + t * (seg.to.y - seg.from.y);
       out.push_back(snapped(x - w - unit(6, 2), y - h - unit(2, 1), w, h));
@@ -266,7 +268,10 @@ class Layout {
 
   std::vector<Box> along_flat(const Segment& seg, double w, double h) const {
     std::vector<Box> out;
-    for (double x = scene_.plot.right - w - unit(4, 0); x > seg.from.x - w; x -= unit(40, 8)) {
+    const double first = scene_.plot.right - w - unit(4, 0);
+    const auto tries = static_cast<int>(std::ceil((first - (seg.from.x - w)) / unit(40, 8)));
+    for (int i = 0; i < tries; ++i) {
+      const double x = first - i * unit(40, 8);
       out.push_back(snapped(x, seg.to.y - h - unit(5, 1), w, h));
       out.push_back(snapped(x, seg.to.y + unit(5, 2), w, h));
     }
@@ -332,7 +337,9 @@ class Layout {
     const auto lane = lane_of(p.flops_unknown).grown(-unit(5, 1));
     const double step = unit(4, 2);
     marks_[i] = {lane.left + r, y};
-    for (double x = lane.left + r; x <= lane.right - r; x += step) {
+    const auto tries = static_cast<int>(std::floor((lane.width() - 2 * r) / step)) + 1;
+    for (int k = 0; k < tries; ++k) {
+      const double x = lane.left + r + k * step;
       const bool free = std::none_of(swarm.begin(), swarm.end(), [&](std::size_t j) {
         return distance(marks_[j], {x, y}) < r + radius_of(chart_.points[j]) + unit(1, 0);
       });

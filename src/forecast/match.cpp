@@ -288,6 +288,7 @@ std::vector<UnmatchedKernel> unmatched_of(const std::vector<Kernel>& kernels) {
     sum.time_s += k.row->group.work.time.value();
   }
   std::vector<UnmatchedKernel> out;
+  out.reserve(sums.size());
   for (auto& [key, sum] : sums) out.push_back(std::move(sum));
   std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.time_s > b.time_s; });
   return out;

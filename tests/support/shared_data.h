@@ -20,6 +20,6 @@ inline std::filesystem::path shared_path(const std::string& relative) { return s
 }  // namespace roofline::testing
 
 // First line of a test that needs a shared file or folder.
-#define ROOFLINE_NEEDS_SHARED(relative)                                             \
-  if (!std::filesystem::exists(::roofline::testing::shared_path(relative)))         \
+#define ROOFLINE_NEEDS_SHARED(relative)                                     \
+  if (!std::filesystem::exists(::roofline::testing::shared_path(relative))) \
   GTEST_SKIP() << "no shared data: " << ::roofline::testing::shared_path(relative)
