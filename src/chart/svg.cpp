@@ -164,6 +164,7 @@ std::string regular(Point at, double area, int corners, double turn) {
   const double step = 2 * std::numbers::pi / corners;
   const double r = std::sqrt(2 * area / (corners * std::sin(step)));
   std::vector<Point> points;
+  points.reserve(static_cast<std::size_t>(corners));
   for (int i = 0; i < corners; ++i)
     points.push_back({at.x + r * std::cos(turn + i * step), at.y + r * std::sin(turn + i * step)});
   return polygon(points);

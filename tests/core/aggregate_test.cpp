@@ -6,7 +6,6 @@
 namespace roofline {
 namespace {
 
-using testing::counted;
 using testing::unit_ceiling;
 using testing::WorkBuilder;
 

@@ -9,7 +9,6 @@
 namespace roofline {
 namespace {
 
-using testing::counted;
 using testing::key;
 using testing::unit_ceiling;
 using testing::WorkBuilder;

@@ -14,11 +14,8 @@ namespace roofline {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 using ::testing::SizeIs;
 
 using Metrics = std::vector<std::pair<std::string, double>>;
@@ -46,7 +43,7 @@ class Builder {
     launch.block = {128, 1, 1};
     launch.stream = 7;
     launch.ordinal = profile_.launches.size();
-    launch.process = next_process_++;
+    launch.process = next_process++;
     for (const auto& [metric, value] : metrics) launch.metrics.set(id(metric), value);
     launch.metrics.finish();
     return profile_.launches.emplace_back(std::move(launch));
@@ -63,7 +60,7 @@ class Builder {
     return static_cast<MetricId>(MetricCatalogue::instance().size() + extra_.size() - 1);
   }
 
-  inline static std::uint64_t next_process_ = 100;
+  inline static std::uint64_t next_process = 100;
   Profile profile_;
   std::vector<std::string> extra_;
 };
