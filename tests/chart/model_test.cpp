@@ -34,7 +34,8 @@ TEST(ReportChart, PlacesKernelsByIntensityAndRate) {
 }
 
 TEST(ReportChart, KernelsWithoutFlopsStandOnTheStrip) {
-  const auto& copy = point(report_chart(llama_step()), "kv_cache_write");
+  const auto chart = report_chart(llama_step());
+  const auto& copy = point(chart, "kv_cache_write");
   EXPECT_FALSE(copy.intensity || copy.flops_per_s);
   EXPECT_FALSE(copy.flops_unknown);
   EXPECT_NEAR(*copy.dram_fraction, 8.396e6 / 3.352e12 / 73.76e-6, 1e-6);

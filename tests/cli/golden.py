@@ -111,7 +111,8 @@ def main():
     arguments = parser.parse_args()
     failed = 0
     for path in arguments.transcripts:
-        held = path.read_text(encoding="utf-8")
+        # Line ends are part of what a program says: CSV has both characters.
+        held = path.read_bytes().decode("utf-8")
         with tempfile.TemporaryDirectory(prefix="roofline-golden-") as scratch:
             try:
                 now = replay(held, arguments.root, environment_for(arguments.program.resolve(), scratch))
@@ -122,7 +123,7 @@ def main():
         if now == held:
             continue
         if arguments.update:
-            path.write_text(now, encoding="utf-8")
+            path.write_bytes(now.encode("utf-8"))
             print(f"updated {path}")
             continue
         failed += 1
