@@ -1,0 +1,142 @@
+// What a timeline says: when the GPU worked, on what, and what the host did meanwhile.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "roofline/launch.h"
+#include "roofline/profile.h"
+
+namespace roofline {
+
+inline constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+// A span of time, nanoseconds since an origin that all spans of one timeline share; end >= start.
+struct Span {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::int64_t length() const { return end_ns - start_ns; }
+};
+
+enum class GpuWork : std::uint8_t {
+  kernel,
+  copy,
+  fill,   // memset
+  graph,  // a whole graph launch recorded as one span: the kernels inside are unseen
+};
+enum class CopyKind : std::uint8_t { none, host_to_device, device_to_host, device_to_device, peer_to_peer, other };
+
+// One piece of work on a GPU. Names are indices into Timeline::names, kNone when the file has none.
+struct GpuActivity {
+  Span span;
+  std::uint32_t name = kNone;       // short
+  std::uint32_t full_name = kNone;  // demangled, with arguments
+  std::uint32_t device = 0;         // index into Timeline::devices
+  std::uint64_t context = 0;
+  std::uint64_t stream = 0;
+  std::uint64_t process = 0;
+  GpuWork work = GpuWork::kernel;
+  CopyKind copy = CopyKind::none;
+  Dim3 grid, block;               // all zero: not in the file
+  std::uint64_t bytes = 0;        // of copies and fills
+  std::uint64_t correlation = 0;  // joins it with the host call of that number; 0: none
+  std::uint64_t graph_node = 0;   // node of a CUDA/HIP graph; 0: not part of one
+};
+
+enum class HostCallKind : std::uint8_t { launch, graph_launch, copy, synchronize, other };
+
+// A call of the driver or runtime (cudaLaunchKernel, cudaStreamSynchronize, ...).
+struct HostCall {
+  Span span;
+  std::uint32_t name = kNone;
+  std::uint64_t thread = 0;  // unique over processes
+  std::uint64_t correlation = 0;
+  HostCallKind kind = HostCallKind::other;
+};
+
+// A named range that people or frameworks put on the timeline: NVTX, user_annotation, ProfilerStep#5.
+struct NamedRange {
+  Span span;
+  std::uint32_t name = kNone;
+  std::uint64_t thread = 0;
+  bool on_gpu = false;  // a GPU-side range (gpu_user_annotation), which is no work itself
+};
+
+// A framework operator on the host (aten::mm) with its argument shapes, as the trace spells them.
+struct OperatorCall {
+  Span span;
+  std::uint32_t name = kNone;
+  std::uint32_t shapes = kNone;  // "[[8,1024],[1024,4096]]" and types, as text
+  std::uint32_t types = kNone;
+  std::uint64_t thread = 0;
+  std::uint64_t external_id = 0;
+  std::uint64_t correlation = 0;
+};
+
+// Totals of one kernel where the input is already summed up (nsys stats, rocprof stats, hatchet): no order, no gaps.
+struct KernelTotals {
+  std::uint32_t name = kNone;
+  std::uint32_t device = 0;
+  Dim3 grid, block;
+  std::uint64_t launches = 0;
+  double total_s = 0;
+  std::optional<double> min_s, median_s, max_s;
+  std::optional<double> flops, bytes;  // of all launches, where the input has them (declared by the program)
+  std::string flops_kind;              // precision key or what the input calls it: "flops8"
+};
+
+// One input file, read.
+struct Timeline {
+  std::string path;
+  std::string format;    // "nsys-sqlite", "nsys-csv", "torch-trace", "rocprof-csv", "proton"
+  std::string producer;  // "Nsight Systems 2025.1", "PyTorch 2.4 (Kineto)"; empty when unknown
+  std::vector<DeviceInfo> devices;
+  std::optional<int> rank, world_size;  // of a distributed job, where the file says so
+  std::vector<std::string> names;       // what the indices above mean
+  std::vector<GpuActivity> activities;  // by start
+  std::vector<HostCall> calls;          // by start
+  std::vector<NamedRange> ranges;       // by start
+  std::vector<OperatorCall> operators;  // by start
+  std::vector<KernelTotals> totals;     // only where there are no activities
+  std::optional<Span> recorded;         // the capture's own begin and end, where known
+  std::vector<ReadWarning> warnings;
+
+  bool has_times() const { return !activities.empty(); }
+};
+
+// Interns names: equal texts get equal indices.
+class NameTable {
+ public:
+  explicit NameTable(std::vector<std::string>& names) : names_(names) {}
+  std::uint32_t intern(std::string_view text);
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+  };
+  std::vector<std::string>& names_;
+  std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> index_;
+};
+
+struct TimelineOptions {
+  bool partial = false;
+  std::uint64_t max_decompressed = std::uint64_t{64} << 30;
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress;
+};
+
+// Reads any supported timeline by its content. Throws InputError; a .nsys-rep or .qdrep is refused with the export
+// command.
+Timeline open_timeline(const std::string& path, const TimelineOptions& options = {});
+
+// True where the first bytes of the file look like a timeline rather than a counter report.
+bool is_timeline(const std::string& path);
+
+}  // namespace roofline
