@@ -126,10 +126,8 @@ struct Total {
   double other_ceiling_time_s = 0;  // placed under another kind of ceiling: not in the fraction
 };
 Total total(std::span<const PlacementGroup* const> rows);
-Total total(std::span<const PlacementGroup> rows);
 
-// Marks rows worth a look: gain >= look_share of the total time, and not optimal or optimal with waste.
+// Marks a row worth a look: gain >= look_share of the total time, and not optimal or optimal with waste.
 void mark_look(PlacementGroup& row, double total_time_s, const Thresholds& thresholds);
-void mark_looks(std::span<PlacementGroup> rows, double total_time_s, const Thresholds& thresholds);
 
 }  // namespace roofline

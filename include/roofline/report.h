@@ -72,6 +72,7 @@ struct ReportWarning {
 
 struct Report {
   Thresholds thresholds;
+  std::string catalogue_version;  // of the machines the roofs came from; empty when unknown
   // Clocks that the user named for the roofs, in place of those of the run or the datasheet.
   std::optional<double> asked_sm_clock_hz, asked_memory_clock_hz;
   std::vector<ReportInput> inputs;
@@ -82,5 +83,8 @@ struct Report {
   std::vector<ReportWarning> warnings;
   std::vector<Finding> findings;  // about the report as a whole
 };
+
+// From the rows' groups: the total, each row's share of its time and whether it deserves a look.
+void sum_up(Report& report);
 
 }  // namespace roofline

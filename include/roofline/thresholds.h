@@ -1,6 +1,9 @@
 // Every number that decides a verdict, in one place.
 #pragma once
 
+#include <span>
+#include <string_view>
+
 namespace roofline {
 
 struct Thresholds {
@@ -23,5 +26,15 @@ struct Thresholds {
   double no_verdict = 1.10;        // above this fraction something does not belong together: no position
   double full_wave = 1.0;          // waves per SM below this leave SMs idle
 };
+
+// A threshold by the name that it has in reports, settings files and options.
+struct ThresholdField {
+  std::string_view name;
+  double Thresholds::*member;
+  double least, most;  // what makes sense; inclusive
+};
+std::span<const ThresholdField> threshold_fields();
+// Null where there is none of this name.
+const ThresholdField* find_threshold(std::string_view name);
 
 }  // namespace roofline

@@ -14,6 +14,7 @@
 #include "roofline/counting.h"
 #include "roofline/diagnosis.h"
 #include "roofline/error.h"
+#include "roofline/machines.h"
 #include "roofline/names.h"
 
 namespace roofline {
@@ -182,18 +183,6 @@ class Collection {
   std::map<std::string, Wanted> by_chip_;
 };
 
-void sum_up(Report& report) {
-  std::vector<const PlacementGroup*> groups;
-  groups.reserve(report.rows.size());
-  for (const auto& row : report.rows) groups.push_back(&row.group);
-  report.total = total(groups);
-  for (auto& row : report.rows) {
-    mark_look(row.group, report.total.time_s, report.thresholds);
-    row.time_share = report.total.time_s > 0 ? row.group.work.time.value_or(0) / report.total.time_s : 0;
-    report.failed_launches += row.failed_launches;
-  }
-}
-
 // Clocks given by hand make at-clock roofs of the datasheet's: another kind of ceiling has no use for them.
 void check_options(const AnalysisOptions& options) {
   const bool clocks = options.sm_clock_hz || options.memory_clock_hz;
@@ -236,6 +225,7 @@ Report analyze(std::span<const Profile> profiles, const AnalysisOptions& options
   Report report;
   check_options(options);
   report.thresholds = options.thresholds;
+  report.catalogue_version = MachineCatalogue::instance().version();
   report.asked_sm_clock_hz = options.sm_clock_hz;
   report.asked_memory_clock_hz = options.memory_clock_hz;
   DeviceMachines devices(profiles, options.machine);
@@ -263,6 +253,7 @@ Report analyze(std::span<const Profile> profiles, const AnalysisOptions& options
   list_inputs(profiles, report);
   counting_warnings.append_to(report.warnings);
   sum_up(report);
+  for (const auto& row : report.rows) report.failed_launches += row.failed_launches;
   warn_of_regimes(report);
   report.findings = report_pitfalls(report, profiles);
   return report;

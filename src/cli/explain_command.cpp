@@ -9,10 +9,12 @@
 
 #include "cli/output.h"
 #include "cli/terminal.h"
+#include "cli/threshold_options.h"
 #include "roofline/analysis.h"
 #include "roofline/chart.h"
 #include "roofline/diagnosis.h"
 #include "roofline/error.h"
+#include "roofline/page.h"
 #include "roofline/profile.h"
 
 namespace roofline::cli {
@@ -37,8 +39,7 @@ class ExplainCommand : public Command {
     command_->add_option("--id", id_, "The launch with this number in the file, from 0, as ncu counts")
         ->excludes(kernel);
     command_->add_option("--machine", analysis_.machine, "Catalogue machine, instead of the one that the file names");
-    command_->add_option("--launch-floor-us", floor_us_, "Time that any kernel costs, microseconds")
-        ->check(CLI::NonNegativeNumber);
+    thresholds_.setup(*command_);
     command_->add_flag("!--no-chart", chart_, "Leave out the chart of all levels");
     output_.setup(*command_);
   }
@@ -46,20 +47,22 @@ class ExplainCommand : public Command {
   bool chosen() const override { return command_->parsed(); }
 
   int run() override {
-    analysis_.thresholds.launch_floor_s = floor_us_ * 1e-6;
+    analysis_.thresholds = thresholds_.resolve();
     analysis_.per_launch = id_.has_value();
     const std::vector<Profile> profiles = {open_profile(file_)};
     const auto matching = analyze(profiles, analysis_);
     const auto chosen = chosen_row(matching);
     // Shares are of the whole file, not of what matches.
     analysis_.filter.clear();
-    const auto report = analyze(profiles, analysis_);
+    auto report = analyze(profiles, analysis_);
+    ThresholdOptions::note_changes(report);
     const auto index = same_row(report, matching.rows[chosen]);
     const auto& row = report.rows[index];
     const auto nvidia = rules_of(profiles.front(), row);
     const auto document = explain_document(report, index, nvidia, collect(profiles.front(), row, nvidia));
     output_.print(document, Output::Forms{[&] { return to_json(alone(report, index)); },
-                                          [&] { return hierarchical_chart(report, index); }});
+                                          [&] { return hierarchical_chart(report, index); },
+                                          [&] { return to_html(to_json(alone(report, index))); }});
     if (chart_ && output_.for_terminal() && command_->count("--output") == 0) print_chart(report, index);
     return kOk;
   }
@@ -121,7 +124,7 @@ class ExplainCommand : public Command {
   std::string file_;
   std::optional<std::uint64_t> id_;
   AnalysisOptions analysis_;
-  double floor_us_ = Thresholds{}.launch_floor_s * 1e6;
+  ThresholdOptions thresholds_;
   bool chart_ = true;
   Output output_;
 };

@@ -9,9 +9,11 @@
 #include "cli/choices.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
+#include "cli/threshold_options.h"
 #include "roofline/analysis.h"
 #include "roofline/error.h"
 #include "roofline/forecast.h"
+#include "roofline/page.h"
 #include "roofline/profile.h"
 
 namespace roofline::cli {
@@ -62,12 +64,14 @@ class ModelCommand : public Command {
     calibrate->excludes(sweep)->excludes(compare);
     sweep->excludes(compare)->excludes(throughput);
     compare->excludes(throughput);
+    thresholds_.setup(*command_);
     output_.setup(*command_);
   }
 
   bool chosen() const override { return command_->parsed(); }
 
   int run() override {
+    options_.thresholds = thresholds_.resolve();
     if (list_) {
       output_.print(preset_list());
       return kOk;
@@ -81,9 +85,11 @@ class ModelCommand : public Command {
       output_.print(document);
       return model::measured_throughput(forecast, *tokens_per_s_).fraction > 1 ? kCheckFailed : kOk;
     }
-    const auto report = model::forecast_report(forecast);
+    auto report = model::forecast_report(forecast);
+    ThresholdOptions::note_changes(report);
     output_.print(model::forecast_document(forecast, sort_),
-                  Output::Forms{[&] { return to_json(report); }, [&] { return chosen_chart(report, "report"); }});
+                  Output::Forms{[&] { return to_json(report); }, [&] { return chosen_chart(report, "report"); },
+                                [&] { return to_html(to_json(report)); }});
     return kOk;
   }
 
@@ -91,6 +97,7 @@ class ModelCommand : public Command {
   // The same with constants fitted to the kernels of a measured step of this model.
   model::Forecast calibrated(const model::Forecast& f) const {
     AnalysisOptions analysis;
+    analysis.thresholds = options_.thresholds;
     analysis.per_launch = true;
     analysis.machine = options_.machine;
     const auto measured = analyze(open_profiles(std::vector{calibrate_}, {}), analysis);
@@ -132,6 +139,7 @@ class ModelCommand : public Command {
 
   CLI::App* command_ = nullptr;
   ModelOptions options_;
+  ThresholdOptions thresholds_;
   Output output_;
   bool list_ = false;
   std::vector<std::string> sweeps_;

@@ -2,23 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <sstream>
-
+#include "cli/text_file.h"
 #include "roofline/error.h"
 
 namespace roofline::cli {
 namespace {
 
 using model::Count;
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw InputError({"no-such-file", path, {}, {}, "no such file", "", "check the name"});
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 model::LatentForm latent_form(const std::string& name) {
   if (name == "absorbed") return model::LatentForm::absorbed;
@@ -95,7 +85,7 @@ model::StepOptions ModelOptions::step_options() const {
 
 std::optional<model::Calibration> ModelOptions::calibration() const {
   if (constants_.empty()) return std::nullopt;
-  return model::parse_calibration(read_file(constants_), model::find_machine(machine).id, constants_);
+  return model::parse_calibration(read_text_file(constants_), model::find_machine(machine).id, constants_);
 }
 
 void ModelOptions::set_if_absent(const model::Axis& axis) {
@@ -113,6 +103,7 @@ model::SweepInput ModelOptions::sweep_input() const {
   input.options = step_options();
   input.machine = model::find_machine(machine);
   input.calibration = calibration();
+  input.thresholds = thresholds;
   return input;
 }
 

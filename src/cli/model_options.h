@@ -19,6 +19,7 @@ class ModelOptions {
 
   std::string model;    // preset name or path
   std::string machine;  // catalogue name
+  Thresholds thresholds;
 
   // Loads the configuration. Throws InputError for a bad file and UsageError for options that do not fit.
   model::SweepInput sweep_input() const;

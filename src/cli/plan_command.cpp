@@ -6,6 +6,7 @@
 
 #include "cli/model_options.h"
 #include "cli/output.h"
+#include "cli/threshold_options.h"
 #include "roofline/analysis.h"
 #include "roofline/error.h"
 #include "roofline/forecast.h"
@@ -57,12 +58,14 @@ class WhatIfCommand : public Command {
     command_->add_option("-k,--kernel,--filter", analysis_.filter, "Only kernels whose full name matches");
     command_->add_option("--machine", analysis_.machine, "Catalogue machine");
     model_.setup_beside_file(*command_);
+    thresholds_.setup(*command_);
     output_.setup(*command_);
   }
 
   bool chosen() const override { return command_->parsed(); }
 
   int run() override {
+    analysis_.thresholds = model_.thresholds = thresholds_.resolve();
     const model::WorkChange change = {factor_of("--flops", flops_), factor_of("--bytes", bytes_),
                                       factor_of("--link-bytes", link_)};
     if (flops_.empty() && bytes_.empty() && link_.empty())
@@ -86,6 +89,7 @@ class WhatIfCommand : public Command {
   std::string flops_, bytes_, link_;
   AnalysisOptions analysis_;
   ModelOptions model_;
+  ThresholdOptions thresholds_;
   Output output_;
 };
 
@@ -102,12 +106,14 @@ class PlanCommand : public Command {
     command_->add_option("--weigh", machines_, "Machines to weigh (default h100, h200, b200)")->delimiter(',');
     command_->add_option("--price", prices_, "MACHINE=PRICE per GPU and hour, any currency")->delimiter(',');
     model_.setup_beside_file(*command_);
+    thresholds_.setup(*command_);
     output_.setup(*command_);
   }
 
   bool chosen() const override { return command_->parsed(); }
 
   int run() override {
+    analysis_.thresholds = model_.thresholds = thresholds_.resolve();
     if (files_.empty() && !model_.given()) throw UsageError("plan needs a measured file, --model, or both");
     model::PlanInput input;
     input.machines = machines_;
@@ -152,6 +158,7 @@ class PlanCommand : public Command {
   std::vector<std::string> machines_;
   std::vector<std::string> prices_;
   ModelOptions model_;
+  ThresholdOptions thresholds_;
   Output output_;
 };
 

@@ -13,21 +13,24 @@
 #include "cli/model_options.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
+#include "cli/threshold_options.h"
 #include "roofline/analysis.h"
 #include "roofline/chart.h"
 #include "roofline/document.h"
 #include "roofline/error.h"
+#include "roofline/page.h"
 #include "roofline/profile.h"
 
 namespace roofline::cli {
 namespace {
 
-enum class Format { automatic, table, markdown, csv, json, chart, svg, png, pdf };
+enum class Format { automatic, table, markdown, csv, json, chart, svg, png, pdf, html };
 
 const std::map<std::string, Format> kFormats = {
     {"table", Format::table}, {"markdown", Format::markdown}, {"md", Format::markdown},
     {"csv", Format::csv},     {"json", Format::json},         {"chart", Format::chart},
-    {"svg", Format::svg},     {"png", Format::png},           {"pdf", Format::pdf}};
+    {"svg", Format::svg},     {"png", Format::png},           {"pdf", Format::pdf},
+    {"html", Format::html}};
 const std::map<std::string, SortKey> kSortKeys = {{"time", SortKey::time},         {"gain", SortKey::gain},
                                                   {"fraction", SortKey::fraction}, {"flops", SortKey::flops},
                                                   {"bytes", SortKey::bytes},       {"intensity", SortKey::intensity},
@@ -130,20 +133,17 @@ class ReportCommand : public Command {
     group->add_option("--clock", clock_, "Roofs at this SM clock instead: 1755, 1.755GHz");
     group->add_option("--mem-clock", memory_clock_, "Roofs at this memory clock instead (half a pin's data rate)");
     group->add_option("-k,--kernel,--filter", analysis_.filter, "Only kernels whose full name matches this expression");
-    group->add_option("--optimal", analysis_.thresholds.optimal, "Fraction of the roof from which a kernel is done")
-        ->check(CLI::Range(0.0, 1.0));
-    group->add_option("--launch-floor-us", launch_floor_us_, "Time that any kernel costs, microseconds")
-        ->check(CLI::NonNegativeNumber);
+    thresholds_.setup(*command_);
   }
 
   void add_output_options() {
     auto* group = command_->add_option_group("Output");
-    group->add_option("--format", format_, "table, markdown, csv, json, chart (in the terminal), svg, png or pdf")
+    group->add_option("--format", format_, "table, markdown, csv, json, chart (in the terminal), svg, png, pdf or html")
         ->transform(one_of(kFormats))
         ->type_name("FORMAT");
     group->add_flag("--json", json_, "Same as --format json");
     group->add_option("-o,--output", output_,
-                      "Write to a file; its extension picks the format (.md .csv .json .txt .svg .png .pdf)");
+                      "Write to a file; its extension picks the format (.md .csv .json .txt .svg .png .pdf .html)");
     group->add_flag("--chart", chart_,
                     "Draw the chart below the table; --chart=report, hierarchical (one kernel, all memory levels) or "
                     "trajectory (rows joined in order) choose what any chart shows");
@@ -166,7 +166,7 @@ class ReportCommand : public Command {
   }
 
   Format chosen_format() {
-    analysis_.thresholds.launch_floor_s = launch_floor_us_ * 1e-6;
+    analysis_.thresholds = thresholds_.resolve();
     if (!clock_.empty()) analysis_.sm_clock_hz = parse_clock(clock_, "--clock");
     if (!memory_clock_.empty()) analysis_.memory_clock_hz = parse_clock(memory_clock_, "--mem-clock");
     table_.base_units = units_ == "base";
@@ -189,11 +189,13 @@ class ReportCommand : public Command {
     auto report = analyze(profiles, analysis_);
     warn_of_empty_filter(profiles, analysis_.filter, report);
     warn_of_other_ceiling(analysis_.ceiling, report);
+    ThresholdOptions::note_changes(report);
     return report;
   }
 
   std::string render(const Report& report, Format format) const {
     if (format == Format::json) return to_json(report);
+    if (format == Format::html) return to_html(to_json(report));
     if (format == Format::svg) return to_svg(chart_of(report));
     if (format == Format::png) return to_png(chart_of(report));
     if (format == Format::pdf) return to_pdf(chart_of(report));
@@ -213,6 +215,7 @@ class ReportCommand : public Command {
     const auto report = analyze(profiles, analysis_);
     model_.machine = analysis_.machine;
     if (model_.machine.empty() && !report.machines.empty()) model_.machine = report.machines.front().id;
+    model_.thresholds = analysis_.thresholds;
     const auto forecast = model_.forecast();
     const auto document = model::match_document(forecast, report, model::match_kernels(forecast, report));
     if (format == Format::json) return tables_json(document);
@@ -234,7 +237,7 @@ class ReportCommand : public Command {
   std::string merge_;
   AnalysisOptions analysis_;
   std::string clock_, memory_clock_;
-  double launch_floor_us_ = Thresholds{}.launch_floor_s * 1e6;
+  ThresholdOptions thresholds_;
   TableOptions table_;
   ModelOptions model_;
   Format format_ = Format::automatic;

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 
+#include "cli/text_file.h"
 #include "roofline/error.h"
 
 namespace roofline::cli {
@@ -19,23 +18,14 @@ fs::path folder_in(const char* variable) {
   return path.is_absolute() ? path : fs::path{};  // others are to be ignored, says the XDG specification
 }
 
-[[noreturn]] void unreadable(const fs::path& path, std::string found) {
-  throw InputError(InputProblem{"unreadable",
-                                path.string(),
-                                std::nullopt,
-                                std::nullopt,
-                                std::move(found),
-                                {},
-                                "check the name and its permissions"});
-}
-
 std::vector<fs::path> files_of(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
     if (it->path().extension() == ".toml") files.push_back(it->path());
   if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory)
-    unreadable(folder, "cannot be listed: " + error.message());
+    throw InputError(
+        {"unreadable", folder.string(), {}, {}, "cannot be listed: " + error.message(), {}, "check its permissions"});
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -52,16 +42,7 @@ fs::path user_machine_folder() {
   return base / "roofline" / "machines";
 }
 
-MachineFile read_machine_file(const fs::path& path) {
-  std::error_code error;
-  if (!fs::exists(path, error)) unreadable(path, "no such file");
-  if (!fs::is_regular_file(path, error)) unreadable(path, "not a regular file");
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (!in) unreadable(path, "cannot be read");
-  return {path.string(), text.str()};
-}
+MachineFile read_machine_file(const fs::path& path) { return {path.string(), read_text_file(path)}; }
 
 std::vector<MachineFile> user_machine_files() {
   const auto folder = user_machine_folder();

@@ -342,22 +342,11 @@ Total total(std::span<const PlacementGroup* const> rows) {
   return out;
 }
 
-Total total(std::span<const PlacementGroup> rows) {
-  std::vector<const PlacementGroup*> pointers;
-  pointers.reserve(rows.size());
-  for (const auto& row : rows) pointers.push_back(&row);
-  return total(pointers);
-}
-
 void mark_look(PlacementGroup& row, double total_time_s, const Thresholds& thresholds) {
   auto& p = row.placement;
   const bool large = p.gain_s && *p.gain_s >= thresholds.look_share * total_time_s && *p.gain_s > 0;
   const bool candidate = below_optimal(p, thresholds) || (is_optimal(p.position) && wastes(row.work, thresholds));
   p.look = large && candidate;
-}
-
-void mark_looks(std::span<PlacementGroup> rows, double total_time_s, const Thresholds& thresholds) {
-  for (auto& row : rows) mark_look(row, total_time_s, thresholds);
 }
 
 }  // namespace roofline

@@ -234,8 +234,6 @@ struct Busiest {
   std::string name;
 };
 
-bool is_compute_unit(UnitClass unit) { return unit != UnitClass::memory; }
-
 Busiest busiest_unit(const Activity& a) {
   Busiest best;
   const auto consider = [&](const Quantity& q, bool compute, std::string_view name) {
@@ -246,7 +244,8 @@ Busiest busiest_unit(const Activity& a) {
   };
   // "sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_elapsed": what follows the first dot says how, not what.
   const std::string sm_unit = a.busiest_unit.empty() ? "SM" : a.busiest_unit.substr(0, a.busiest_unit.find('.'));
-  consider(a.sm_throughput, is_compute_unit(a.busiest_class), sm_unit);
+  // The SM's own throughput: what it does not name, or we do not know, is one of its pipes.
+  consider(a.sm_throughput, a.busiest_class != UnitClass::memory, sm_unit);
   consider(a.memory_throughput, false, "the memory pipeline");
   consider(a.l2_throughput, false, "L2");
   consider(a.l1_throughput, false, "L1");
@@ -361,12 +360,6 @@ void note_assumptions(const Facts& facts, Placement& p) {
   p.notes.emplace_back("the verdict holds if the kernel used no tensor cores");
 }
 
-// Nothing runs faster than its roof: the machine, the bytes or the time are not those of this kernel.
-void note_above_roof(const Facts& facts, Placement& p) {
-  if (!p.fraction || *p.fraction <= 1 + facts.limits.margin) return;
-  p.notes.push_back(fmt::format("above the {} roof: wrong machine, wrong counts or a wrong time", p.binding));
-}
-
 }  // namespace
 
 std::string_view to_string(Position position) { return kPositionNames[static_cast<std::size_t>(position)]; }
@@ -410,7 +403,6 @@ Placement place(const Work& work, const Ceiling& ceiling, const PipeGroups& grou
   // Only a row that DRAM binds for certain can be cache-resident: a GEMM with uncounted FLOPs merely reuses well.
   p.cache_resident = facts.exact() && p.regime == Regime::memory && is_cache_resident(facts);
   if (!p.cache_resident) p.fraction = facts.known();
-  note_above_roof(facts, p);
   if (!facts.exact() && facts.bounded() && p.fraction) p.fraction_upper = facts.upper();
   if (const auto* cache = largest(p, false);
       cache != nullptr && cache->fraction >= thresholds.busy && cache->fraction > facts.known())

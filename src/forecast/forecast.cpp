@@ -29,7 +29,7 @@ std::string label_of(const Forecast& f) {
   return text;
 }
 
-KernelRow row_of(const StepRow& from, std::size_t id, double step_s) {
+KernelRow row_of(const StepRow& from, std::size_t id) {
   KernelRow row;
   row.id = id;
   row.machine = 0;
@@ -37,7 +37,6 @@ KernelRow row_of(const StepRow& from, std::size_t id, double step_s) {
   row.time_basis = TimeBasis::model;
   row.group = from.group;
   row.datasheet = from.group.placement;
-  row.time_share = step_s > 0 ? from.predicted_s / step_s : 0;
   return row;
 }
 
@@ -110,16 +109,11 @@ Forecast make_forecast(const ModelConfig& config, const StepOptions& options, co
 Report forecast_report(const Forecast& f) {
   Report report;
   report.thresholds = f.thresholds;
+  report.catalogue_version = MachineCatalogue::instance().version();
   report.inputs.push_back({label_of(f), "model", "roofline"});
   report.machines.push_back(f.machine);
-  std::vector<PlacementGroup> groups;
-  for (const auto& row : f.step.rows) {
-    report.rows.push_back(row_of(row, report.rows.size(), f.step.totals.predicted_s));
-    groups.push_back(row.group);
-  }
-  report.total = total(groups);
-  mark_looks(groups, report.total.time_s, f.thresholds);
-  for (std::size_t i = 0; i < groups.size(); ++i) report.rows[i].group.placement.look = groups[i].placement.look;
+  for (const auto& row : f.step.rows) report.rows.push_back(row_of(row, report.rows.size()));
+  sum_up(report);
   add_warnings(f, report);
   return report;
 }

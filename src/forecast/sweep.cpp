@@ -341,7 +341,7 @@ Report sweep_report(const SweepInput& input, const Sweep& sweep) {
     throw UsageError(fmt::format("a chart of {} points; it shows {} at most", sweep.points.size(), kMostPoints));
   Report report;
   report.thresholds = input.thresholds;
-  std::vector<PlacementGroup> groups;
+  report.catalogue_version = MachineCatalogue::instance().version();
   for (const auto& point : sweep.points) {
     if (!point.problem.empty()) continue;
     if (!report.machines.empty() && report.machines.front().id != point.machine->id)
@@ -357,14 +357,13 @@ Report sweep_report(const SweepInput& input, const Sweep& sweep) {
     row.full_name = row.name;
     row.time_basis = TimeBasis::model;
     row.group = aggregate(parts, input.thresholds);
-    groups.push_back(row.group);
     if (report.machines.empty()) {
       report.machines.push_back(f.machine);
       report.inputs.push_back({input.config.name, "model", "roofline"});
     }
     report.rows.push_back(std::move(row));
   }
-  report.total = total(groups);
+  sum_up(report);
   return report;
 }
 

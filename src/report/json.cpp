@@ -30,24 +30,15 @@ Json integer_or_null(const std::optional<T>& value) {
 
 // ---------------------------------------------------------------- head
 
-Json tool() { return {{"name", "roofline"}, {"version", ROOFLINE_VERSION}, {"catalogue_version", nullptr}}; }
+Json tool(const Report& report) {
+  return {{"name", "roofline"},
+          {"version", ROOFLINE_VERSION},
+          {"catalogue_version", text_or_null(report.catalogue_version)}};
+}
 
 Json options(const Thresholds& t) {
-  Json thresholds = {{"optimal", number(t.optimal)},
-                     {"optimal_measured", number(t.optimal_measured)},
-                     {"busy", number(t.busy)},
-                     {"latency_ratio", number(t.latency_ratio)},
-                     {"tensor_idle", number(t.tensor_idle)},
-                     {"cache_resident", number(t.cache_resident)},
-                     {"dram_transaction_bytes", number(t.dram_transaction)},
-                     {"sector_efficiency", number(t.sector_efficiency)},
-                     {"waste", number(t.waste)},
-                     {"look_share", number(t.look_share)},
-                     {"mixed", number(t.mixed)},
-                     {"launch_floor_s", number(t.launch_floor_s)},
-                     {"launch_bound", number(t.launch_bound)},
-                     {"margin", number(t.margin)},
-                     {"full_wave", number(t.full_wave)}};
+  Json thresholds = Json::object();
+  for (const auto& field : threshold_fields()) thresholds[std::string(field.name)] = number(t.*field.member);
   return {{"thresholds", std::move(thresholds)}};
 }
 
@@ -395,7 +386,7 @@ void append_value(std::string_view key, const Json& value, std::string& out) {
 
 std::string to_json(const Report& report) {
   std::string out = "{\n  \"schema\": \"roofline/report/1\"";
-  append_value("tool", tool(), out);
+  append_value("tool", tool(report), out);
   append_value("options", options(report.thresholds), out);
   append_list("inputs", report.inputs, input, out);
   append_list("machines", report.machines, machine, out);

@@ -89,6 +89,7 @@ struct Line {
   std::optional<double> fraction;
   std::optional<double> fraction_upper;
   Bound bound = Bound::exact;
+  CeilingKind ceiling = CeilingKind::datasheet;
   std::optional<double> gain_s;
   Tone tone = Tone::normal;
 };
@@ -110,6 +111,7 @@ Line line_of(const KernelRow& row, std::string label, std::string mark) {
   line.fraction = p.fraction;
   line.fraction_upper = p.fraction_upper;
   line.bound = p.bound;
+  line.ceiling = p.ceiling;
   line.gain_s = p.gain_s;
   return line;
 }
@@ -126,6 +128,7 @@ Line sum_line(const Total& total, double whole_time_s, std::string label) {
   line.fraction = total.fraction;
   line.fraction_upper = total.fraction_upper;
   line.bound = total.bound;
+  line.ceiling = total.ceiling;
   return line;
 }
 
@@ -135,19 +138,20 @@ bool counts_without_time(const Work& work) {
 }
 
 Line rest_line(const Report& report, std::span<const std::size_t> rest) {
-  std::vector<PlacementGroup> groups;
+  std::vector<const PlacementGroup*> groups;
   double launches = 0;
   bool upper = true;
   bool timed = true;
   for (const auto i : rest) {
-    groups.push_back(report.rows[i].group);
-    timed &= !counts_without_time(groups.back().work);
-    launches += groups.back().work.launches;
-    upper &= has_known_upper(groups.back().placement, report.total.ceiling);
+    const auto& group = report.rows[i].group;
+    groups.push_back(&group);
+    timed &= !counts_without_time(group.work);
+    launches += group.work.launches;
+    upper &= has_known_upper(group.placement, report.total.ceiling);
   }
   auto sum = total(groups);
   if (!upper) sum.fraction_upper.reset();
-  auto line = sum_line(sum, report.total.time_s, fmt::format("… {}", numbers::counted(rest.size(), "more kernel")));
+  auto line = sum_line(sum, report.total.time_s, fmt::format("… {} more", rest.size()));
   if (sum.ceiling != report.total.ceiling) line.fraction.reset();  // one table, one kind of ceiling
   line.launches = launches;
   if (!timed) line.time_bound = Bound::lower;
@@ -215,9 +219,10 @@ class Cells {
 
   Cell byte_rate(const Line& line) const { return quantity(rate(line.bytes, line), "B/s"); }
 
-  Cell fraction(const Line& line) const {
+  Cell fraction(const Line& line, const Thresholds& thresholds) const {
     if (!line.fraction) return {line.mark.empty() ? "" : line.mark, std::nullopt, Tone::faint};
-    auto text = std::string(sign(line.bound)) + numbers::percent(*line.fraction);
+    const double done = optimal_threshold(thresholds, line.ceiling);
+    auto text = std::string(sign(line.bound)) + numbers::percent_below(*line.fraction, done);
     if (line.fraction_upper) text = numbers::percent_range(*line.fraction, *line.fraction_upper);
     const bool mixed = line.row != nullptr && line.row->group.mixed;
     return {(mixed ? "*" : "") + text, line.fraction, fraction_tone(line)};
@@ -370,7 +375,7 @@ void add_work(std::vector<ColumnSpec>& out) {
 // Where it stands.
 void add_place(std::vector<ColumnSpec>& out) {
   out.push_back({for_people("% of roof", "fraction_of_roof", 0),
-                 [](const Line& l, const Cells& c, const Report&) { return c.fraction(l); }});
+                 [](const Line& l, const Cells& c, const Report& r) { return c.fraction(l, r.thresholds); }});
   out.push_back({data("fraction_bound", Align::left), [](const Line& l, const Cells&, const Report&) {
                    return text_cell(l.fraction ? std::string(to_string(l.bound)) : "");
                  }});

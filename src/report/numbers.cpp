@@ -62,6 +62,11 @@ std::string percent(double fraction) {
   return fmt::format("{:.{}f}%", p, p < 9.95 ? 1 : 0);
 }
 
+std::string percent_below(double fraction, double limit) {
+  const bool lifted = fraction < limit && std::round(100 * fraction) >= 100 * limit;
+  return lifted ? fmt::format("{:.1f}%", std::floor(1000 * fraction) / 10) : percent(fraction);
+}
+
 std::string percent_range(double low, double high) {
   auto from = percent(low);
   const auto to = percent(high);

@@ -8,6 +8,8 @@ namespace roofline::numbers {
 
 // 0.973 -> "97%", 0.032 -> "3.2%", 0.0004 -> "0.04%"; "<0.01%" below that, never "0%" for something.
 std::string percent(double fraction);
+// The same, with a decimal more where rounding would lift it to a limit that it does not reach: "79.7%" of 0.80.
+std::string percent_below(double fraction, double limit);
 // "41–85%"; one number where both ends read the same.
 std::string percent_range(double low, double high);
 // Shares of a whole, one decimal: "12.3%", "<0.1%".

@@ -4,34 +4,22 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
 
 #include "chart/fixtures.h"
+#include "support/golden.h"
 #include "support/report_builder.h"
 
 namespace roofline::testing {
 namespace {
 
-std::string slurp(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
-
-void expect_golden(const std::string& name, const std::string& actual) {
-  const auto path = std::string(ROOFLINE_SOURCE_DIR) + "/tests/chart/golden/" + name;
-  if (std::getenv("ROOFLINE_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << actual;
-  // Pictures are long: only say which one differs.
-  EXPECT_TRUE(actual == slurp(path)) << path << " differs; ROOFLINE_UPDATE_GOLDEN=1 writes it anew";
-}
+const std::string kFolder = "chart/golden/";
 
 void expect_golden_chart(const std::string& name, const Chart& chart) {
   if (const char* folder = std::getenv("ROOFLINE_CHART_PICTURES"))
     std::ofstream(std::string(folder) + "/" + name + ".png", std::ios::binary) << to_png(chart, 1.6);
-  expect_golden(name + ".svg", to_svg(chart));
-  expect_golden(name + "-100.txt", to_terminal(chart, {100, false, true}));
-  expect_golden(name + "-72-ascii.txt", to_terminal(chart, {72, false, false}));
+  expect_golden_picture(kFolder + name + ".svg", to_svg(chart));
+  expect_golden_picture(kFolder + name + "-100.txt", to_terminal(chart, {100, false, true}));
+  expect_golden_picture(kFolder + name + "-72-ascii.txt", to_terminal(chart, {72, false, false}));
 }
 
 TEST(Golden, DecodeStep) { expect_golden_chart("decode", report_chart(llama_step())); }
@@ -45,7 +33,9 @@ TEST(Golden, Trajectory) {
 TEST(Golden, Comparison) {
   expect_golden_chart("comparison", comparison_chart(before_change(), after_change(), matches()));
 }
-TEST(Golden, Colour) { expect_golden("decode-colour.txt", to_terminal(report_chart(llama_step()), {100, true, true})); }
+TEST(Golden, Colour) {
+  expect_golden_picture(kFolder + "decode-colour.txt", to_terminal(report_chart(llama_step()), {100, true, true}));
+}
 TEST(Golden, Empty) { expect_golden_chart("empty", report_chart(Report{})); }
 
 }  // namespace

@@ -107,13 +107,23 @@ TEST(Aggregate, LowerBoundsStayLowerBounds) {
   EXPECT_EQ(row.work.coverage.uncounted, std::vector<std::string>{"tensor"});
 }
 
+Total total_of(const std::vector<PlacementGroup>& rows) {
+  std::vector<const PlacementGroup*> pointers;
+  for (const auto& row : rows) pointers.push_back(&row);
+  return total(pointers);
+}
+
+void mark_look_each(std::vector<PlacementGroup>& rows, double total_time_s) {
+  for (auto& row : rows) mark_look(row, total_time_s, {});
+}
+
 TEST(Total, IsTheRatioOfSumsOverPlacedRows) {
   Launches a, b, c;
   a.add(WorkBuilder(1000).flops("fp32.vector", 0).dram(9e8));
   b.add(WorkBuilder(3000).flops("fp32.vector", 0).dram(9e8));
   c.add(WorkBuilder(1000).flops("fp32.vector", 5e8));  // no bytes: not placed
   const std::vector<PlacementGroup> rows = {a.group(), b.group(), c.group()};
-  const auto t = total(rows);
+  const auto t = total_of(rows);
   EXPECT_NEAR(*t.fraction, 1.8 / 4, 1e-12);
   EXPECT_NEAR(t.time_s, 5e-3, 1e-12);
   EXPECT_NEAR(t.placed_time_share, 0.8, 1e-12);
@@ -126,18 +136,18 @@ TEST(Total, NeverMixesKindsOfCeiling) {
   a.add(WorkBuilder(3000).flops("fp32.vector", 0).dram(9e8));
   b.add(WorkBuilder(1000).flops("fp32.vector", 0).dram(9e8), unit_ceiling(CeilingKind::datasheet));
   const std::vector<PlacementGroup> rows = {a.group(), b.group()};
-  const auto t = total(rows);
+  const auto t = total_of(rows);
   EXPECT_EQ(t.ceiling, CeilingKind::at_clock);
   EXPECT_NEAR(*t.fraction, 0.3, 1e-12);
   EXPECT_NEAR(t.other_ceiling_time_s, 1e-3, 1e-12);
 }
 
 TEST(Total, OfNothingIsAbsent) {
-  EXPECT_FALSE(total(std::span<const PlacementGroup>()).fraction);
+  EXPECT_FALSE(total({}).fraction);
   Launches unplaced;
   unplaced.add(WorkBuilder(1000).flops("fp32.vector", 1));
   const std::vector<PlacementGroup> rows = {unplaced.group()};
-  EXPECT_FALSE(total(rows).fraction);
+  EXPECT_FALSE(total_of(rows).fraction);
 }
 
 TEST(Look, NeedsGainAndAReason) {
@@ -147,7 +157,7 @@ TEST(Look, NeedsGainAndAReason) {
   tiny.add(WorkBuilder(3).flops("fp32.vector", 0).dram(1e5));
   unknown.add(WorkBuilder(1000).uncounted("tensor").dram(3e8));
   std::vector<PlacementGroup> rows = {optimal.group(), fixable.group(), tiny.group(), unknown.group()};
-  mark_looks(rows, 3.003e-3, {});
+  mark_look_each(rows, 3.003e-3);
   EXPECT_FALSE(rows[0].placement.look);
   EXPECT_TRUE(rows[1].placement.look);
   EXPECT_FALSE(rows[2].placement.look);  // 0.8 us of 3 ms is under 0.25 %
@@ -158,7 +168,7 @@ TEST(Look, AnOptimalKernelThatWastesSectorsDeservesOne) {
   Launches l;
   l.add(WorkBuilder(1000).flops("fp32.vector", 0).dram(8.5e8).busy(&Activity::sector_efficiency, 0.5));
   std::vector<PlacementGroup> rows = {l.group()};
-  mark_looks(rows, 1e-3, {});
+  mark_look_each(rows, 1e-3);
   EXPECT_TRUE(rows[0].placement.look);
 }
 
@@ -166,9 +176,9 @@ TEST(Look, GainBorder) {
   Launches l;
   l.add(WorkBuilder(1000).flops("fp32.vector", 0).dram(5e8));
   std::vector<PlacementGroup> rows = {l.group()};
-  mark_looks(rows, 0.5e-3 / 0.0025, {});
+  mark_look_each(rows, 0.5e-3 / 0.0025);
   EXPECT_TRUE(rows[0].placement.look);
-  mark_looks(rows, 0.51e-3 / 0.0025, {});
+  mark_look_each(rows, 0.51e-3 / 0.0025);
   EXPECT_FALSE(rows[0].placement.look);
 }
 

@@ -402,7 +402,7 @@ TEST(DecodeStep, LooksAtTheTwoThatAreBelowTheRoof) {
     groups.push_back(aggregate({&one, 1}, limits));
     total += time;
   }
-  mark_looks(groups, total, limits);
+  for (auto& group : groups) mark_look(group, total, limits);
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     SCOPED_TRACE(kernels[i].name);
     EXPECT_EQ(groups[i].placement.look, kernels[i].look);

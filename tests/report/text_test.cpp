@@ -72,6 +72,14 @@ TEST(Si, GoesBeyondThePrefixesAndToAscii) {
   EXPECT_EQ(si(45.6e-6, "s", false), "45.6 us");
 }
 
+TEST(Numbers, APercentageThatMissesItsLimitIsNotRoundedUpToIt) {
+  EXPECT_EQ(numbers::percent_below(0.797, 0.80), "79.7%");
+  EXPECT_EQ(numbers::percent_below(0.79996, 0.80), "79.9%");
+  EXPECT_EQ(numbers::percent_below(0.80, 0.80), "80%");
+  EXPECT_EQ(numbers::percent_below(0.794, 0.80), "79%");
+  EXPECT_EQ(numbers::percent_below(0.897, 0.90), "89.7%");
+}
+
 TEST(Numbers, PercentKeepsTwoDigitsAndNeverShowsSomethingAsNothing) {
   EXPECT_EQ(numbers::percent(0.973), "97%");
   EXPECT_EQ(numbers::percent(1.04), "104%");

@@ -103,15 +103,7 @@ ReportBuilder& ReportBuilder::warn(std::string code, std::string message) {
 }
 
 Report ReportBuilder::build() {
-  std::vector<PlacementGroup> groups;
-  for (const auto& row : report.rows) groups.push_back(row.group);
-  report.total = total(groups);
-  mark_looks(groups, report.total.time_s, report.thresholds);
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    auto& row = report.rows[i];
-    row.group.placement.look = groups[i].placement.look;
-    row.time_share = report.total.time_s > 0 ? row.group.work.time.value_or(0) / report.total.time_s : 0;
-  }
+  sum_up(report);
   return report;
 }
 
