@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "analysis/device_machines.h"
+#include "analysis/roofs.h"
 #include "analysis/row_builder.h"
 #include "roofline/counting.h"
 #include "roofline/diagnosis.h"
@@ -199,6 +200,33 @@ void check_measured(const std::vector<Machine>& machines, const AnalysisOptions&
                                machines.empty() ? "this machine" : machines.front().name));
 }
 
+// A machine that nobody published limits of: another kind of ceiling can neither be chosen nor made for it.
+void check_only_measured(const std::vector<Machine>& machines, const AnalysisOptions& options) {
+  const bool clocks = options.sm_clock_hz || options.memory_clock_hz;
+  if (!clocks && options.ceiling != CeilingChoice::datasheet) return;
+  if (machines.empty() || !std::all_of(machines.begin(), machines.end(), only_measured)) return;
+  throw UsageError(
+      fmt::format("{} has measured ceilings only: {}", machines.front().id,
+                  clocks ? "other clocks scale a datasheet's" : "--ceiling datasheet has none to show; leave it out"));
+}
+
+void note_only_measured(CeilingChoice choice, Report& report) {
+  if (choice != CeilingChoice::automatic) return;
+  for (std::size_t i = 0; i < report.machines.size(); ++i) {
+    const auto& machine = report.machines[i];
+    const bool used = std::any_of(report.rows.begin(), report.rows.end(), [&](const KernelRow& r) {
+      return r.machine == i && r.group.placement.ceiling == CeilingKind::measured;
+    });
+    if (used && only_measured(machine))
+      report.warnings.push_back(
+          {"only-measured",
+           fmt::format("no published limits of {} are known: its rows are under the ceilings that "
+                       "were measured on it, which other machines of its kind need not share",
+                       machine.id),
+           std::nullopt});
+  }
+}
+
 // The profiler locks the SM clock and leaves the memory clock alone: a kernel may be compute-bound under the profiler
 // and memory-bound at the datasheet's clocks.
 void warn_of_regimes(Report& report) {
@@ -230,6 +258,7 @@ Report analyze(std::span<const Profile> profiles, const AnalysisOptions& options
   report.asked_memory_clock_hz = options.memory_clock_hz;
   DeviceMachines devices(profiles, options.machine);
   check_measured(devices.machines(), options);
+  check_only_measured(devices.machines(), options);
   std::vector<double> longest(devices.machines().size(), -1);
   WarningCounts counting_warnings;
   Collection collection;
@@ -248,6 +277,7 @@ Report analyze(std::span<const Profile> profiles, const AnalysisOptions& options
   }
   report.machines = std::move(devices.machines());
   report.warnings = devices.warnings();
+  note_only_measured(options.ceiling, report);
   collection.write(report);
   add_profile_warnings(profiles, report);
   list_inputs(profiles, report);

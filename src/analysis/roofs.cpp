@@ -16,6 +16,8 @@ Ceiling empty(CeilingKind kind) {
   return ceiling;
 }
 
+bool has_figures(const Ceiling& c) { return !c.peaks.empty() || !c.bandwidths.empty() || !c.links.empty(); }
+
 Ceiling at_run_clock(const Launch& launch, const Work& work, const DeviceInfo& device, const Machine* catalogue,
                      const Ceiling* datasheet, CeilingChoice choice) {
   if (auto at_clock = at_clock_ceiling(launch, device, catalogue)) return std::move(*at_clock);
@@ -27,10 +29,16 @@ Ceiling at_run_clock(const Launch& launch, const Work& work, const DeviceInfo& d
 
 }  // namespace
 
+bool only_measured(const Machine& machine) {
+  const auto* datasheet = machine.ceiling(CeilingKind::datasheet);
+  return machine.ceiling(CeilingKind::measured) != nullptr && (datasheet == nullptr || !has_figures(*datasheet));
+}
+
 Roofs choose_roofs(const Launch& launch, const Work& work, const DeviceInfo& device, const Machine* catalogue,
                    const AnalysisOptions& options) {
   Roofs roofs;
   roofs.datasheet = catalogue != nullptr ? catalogue->ceiling(CeilingKind::datasheet) : nullptr;
+  if (roofs.datasheet != nullptr && !has_figures(*roofs.datasheet)) roofs.datasheet = nullptr;
   if (options.ceiling == CeilingChoice::measured) {
     const auto* measured = catalogue != nullptr ? catalogue->ceiling(CeilingKind::measured) : nullptr;
     roofs.used = measured != nullptr ? *measured : empty(CeilingKind::measured);
@@ -40,6 +48,9 @@ Roofs choose_roofs(const Launch& launch, const Work& work, const DeviceInfo& dev
     roofs.used = at_run_clock(launch, work, device, catalogue, roofs.datasheet, options.ceiling);
   else if (roofs.datasheet != nullptr)
     roofs.used = *roofs.datasheet;
+  if (options.ceiling == CeilingChoice::automatic && !has_figures(roofs.used) &&
+      roofs.used.kind == CeilingKind::datasheet && catalogue != nullptr && only_measured(*catalogue))
+    roofs.used = *catalogue->ceiling(CeilingKind::measured);
   if (names_clocks(options)) roofs.used = at_clocks(roofs.used, options.sm_clock_hz, options.memory_clock_hz);
   return roofs;
 }

@@ -121,7 +121,6 @@ void explain_if_above(const Placed& placed, const DeviceInfo& device, const Mach
                                      row.datasheet ? &placed.datasheet[i] : nullptr, out.warnings, options.thresholds});
   if (!finding) return;
   replace_guess(above_roof_cause(*finding), row.group.placement);
-  std::erase_if(row.findings, [](const Finding& f) { return f.id == "over-the-roof"; });
   row.findings.push_back(std::move(*finding));
 }
 

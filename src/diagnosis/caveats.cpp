@@ -67,16 +67,6 @@ bool short_kernel(const Case& c, Hit& hit) {
   return true;
 }
 
-bool over_the_roof(const Case& c, Hit& hit) {
-  const auto& p = c.placement();
-  if (!p.fraction || *p.fraction <= c.threshold()) return false;
-  hit.why = fmt::format(
-      "{:.0f} % of the roof: no kernel is faster than its roof; time, clock or peak is not what it "
-      "seems",
-      100 * *p.fraction);
-  return true;
-}
-
 bool writes_unknown(const Case& c, Hit& hit) {
   const auto& dram = c.work().level(MemoryLevel::dram);
   if (!dram.read || dram.write || (dram.total && dram.total.bound() == Bound::exact)) return false;
@@ -96,7 +86,7 @@ bool no_reuse(const Case& c, Hit& hit) {
   return true;
 }
 
-constexpr std::array<Rule, 7> kRules = {{
+constexpr std::array<Rule, 6> kRules = {{
     {{"launch-bound",
       "cause",
       "Too little work for a launch",
@@ -154,19 +144,6 @@ constexpr std::array<Rule, 7> kRules = {{
       "Time many launches in a row with a timeline, or profile a larger problem.",
       GainList::none},
      short_kernel,
-     true},
-    {{"over-the-roof",
-      "pitfall",
-      "Faster than its roof",
-      {},
-      "placement",
-      1.05,
-      "fraction of the roof > 105 %",
-      "physics; 5 % for rounded clocks",
-      "Check that time and bytes are of the same pass, the clock, and which precision the operations are.",
-      "Compare with --ceiling datasheet, and profile again with locked clocks.",
-      GainList::none},
-     over_the_roof,
      true},
     {{"writes-unknown",
       "pitfall",

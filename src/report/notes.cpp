@@ -409,8 +409,8 @@ Paragraph look_sentence(const Report& report) {
   }
   if (looks == 0)
     return {
-        fmt::format("None of the placed kernels is worth a look: what each could gain is under {:g}% of the time, or "
-                    "they are done.",
+        fmt::format("No kernel is known to be worth a look: what each could gain is under {:g}% of the time, or it is "
+                    "done or undecided.",
                     100 * report.thresholds.look_share)};
   return {fmt::format("← LOOK: {} could do the same work in {} less{} ({} of all).", counted(looks, "row"),
                       si(gain, "s"), locked ? " profiled time" : " time", numbers::share(gain / report.total.time_s))};

@@ -65,5 +65,31 @@ TEST(RealReports, AReferenceGemmReadsUncoalesced) {
   EXPECT_THAT(ids, ::testing::Contains("partial-sectors"));
 }
 
+// Nine versions of one reduction, from neighboured pairs to unrolled warps. The file names no GPU, so the roof of one
+// of its generation stands in: the order does not depend on it.
+TEST(RealReports, VersionsOfOneReductionRankInTheOrderOfTheirTuning) {
+  const std::string file = "data/ncu-csv/Lashi0812__CudaProgramming__ncu_reduceInteger.csv";
+  ROOFLINE_NEEDS_SHARED(file);
+  const std::vector<Profile> profiles = {open_profile(testing::shared_path(file).string())};
+  AnalysisOptions options;
+  options.machine = "rtx-4080";
+  const auto report = analyze(profiles, options);
+  double last = 0;
+  for (const auto* version : {"reduceInterleaved", "reduceUnroll2", "reduceUnroll4", "reduceUnroll8"}) {
+    const auto row =
+        std::find_if(report.rows.begin(), report.rows.end(), [&](const auto& r) { return r.name == version; });
+    ASSERT_NE(row, report.rows.end()) << version;
+    const auto& p = row->group.placement;
+    ASSERT_TRUE(p.fraction) << version;
+    EXPECT_EQ(p.bound, Bound::lower) << version;  // integer work: FLOPs were not collected
+    EXPECT_GT(*p.fraction, 1.3 * last) << version;
+    last = *p.fraction;
+  }
+  const auto slow = findings_of(report, "reduceNeighbored");
+  const auto fast = findings_of(report, "reduceCompleteUnroll");
+  EXPECT_GT(report.rows.front().group.work.time.value(), 6 * report.rows.back().group.work.time.value());
+  EXPECT_GE(slow.size(), fast.size());
+}
+
 }  // namespace
 }  // namespace roofline

@@ -208,6 +208,41 @@ TEST(DiagnosisRules, FireAtTheirBorder) {
   }
 }
 
+// What the work itself shows, without further metrics.
+TEST(DiagnosisRules, OfTheWorkFireAtTheirBorder) {
+  const auto has = [](CaseBuilder c, const char* id) { return find(c.findings(), id) != nullptr; };
+  const auto lasting = [](double us) { return CaseBuilder(WorkBuilder(us).flops("fp32.vector", 1e3).dram(1e6)); };
+  EXPECT_TRUE(has(lasting(4.99), "short-kernel"));
+  EXPECT_FALSE(has(lasting(5.01), "short-kernel"));
+
+  // 100 us at 30 % of DRAM; the data lives in L2 below a quarter of its bytes.
+  const auto resident = [](double l2_bytes) {
+    return CaseBuilder(
+        WorkBuilder(100).flops("fp32.vector", 1e6).dram(30e6).bytes_at(MemoryLevel::l2, l2_bytes, "lts_t"));
+  };
+  EXPECT_TRUE(has(resident(121e6), "cache-resident"));
+  EXPECT_FALSE(has(resident(119e6), "cache-resident"));
+
+  CaseBuilder reads(WorkBuilder(100).flops("fp32.vector", 1e6));
+  auto& dram = reads.work().level(MemoryLevel::dram);
+  dram.read = testing::counted(30e6);
+  dram.total = testing::counted(30e6, Bound::lower);
+  EXPECT_TRUE(has(reads, "writes-unknown"));
+  dram.write = testing::counted(1e6);
+  dram.total = testing::counted(31e6);
+  EXPECT_FALSE(has(reads, "writes-unknown"));
+}
+
+// L1 serves little more than DRAM in a kernel that computes; a copy may do so.
+TEST(DiagnosisRules, NoReuse) {
+  const Metrics once = {{"l1tex__t_bytes.sum", 35e6}, {"dram__bytes.sum", 30e6}};
+  const Metrics again = {{"l1tex__t_bytes.sum", 37e6}, {"dram__bytes.sum", 30e6}};
+  const auto middling = [] { return CaseBuilder(WorkBuilder(100).flops("fp32.vector", 20e6).dram(30e6)); };
+  EXPECT_TRUE(fires(middling(), once, "no-reuse"));
+  EXPECT_FALSE(fires(middling(), again, "no-reuse"));
+  EXPECT_FALSE(fires(slow_copy(), once, "no-reuse"));
+}
+
 TEST(DiagnosisRules, Fp64InFp32Code) {
   const auto mixed = [](double fp32, double fp64) {
     return CaseBuilder(WorkBuilder(100).flops("fp32.vector", fp32).flops("fp64.vector", fp64).dram(1e6));

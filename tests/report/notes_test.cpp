@@ -69,7 +69,7 @@ TEST(Notes, LockedClocksMakeProfiledTime) {
 TEST(Notes, WhenAllIsDoneItSaysSo) {
   ReportBuilder b;
   b.add("done", placed(0.95));
-  EXPECT_THAT(prose_of(b.build()), HasSubstr("None of the placed kernels is worth a look"));
+  EXPECT_THAT(prose_of(b.build()), HasSubstr("No kernel is known to be worth a look"));
 }
 
 TEST(Notes, UnplacedRowsAreGroupedByReasonMostTimeFirst) {
