@@ -82,6 +82,8 @@ struct TerminalStyle {
 };
 std::string to_terminal(const Document& document, const TerminalStyle& style);
 std::string to_markdown(const Document& document);
+// A page of its own: no script, nothing fetched. Reports have an interactive one (roofline/page.h).
+std::string to_html(const Document& document);
 std::string to_csv(const Document& document);  // the tables only; RFC 4180, raw SI values
 
 // The JSON contract, schema/report-1.json.

@@ -112,10 +112,10 @@ class ExplainCommand : public Command {
     return one;
   }
 
-  static void print_chart(const Report& report, std::size_t index) {
+  void print_chart(const Report& report, std::size_t index) const {
     const auto& p = report.rows[index].group.placement;
     if (!p.placed() || !report.rows[index].machine) return;
-    auto text = "\n" + to_terminal(hierarchical_chart(report, index), detect_style(0));
+    auto text = "\n" + to_terminal(hierarchical_chart(report, index), detect_style(output_.width()));
     if (!text.ends_with('\n')) text += '\n';
     std::fwrite(text.data(), 1, text.size(), stdout);
   }

@@ -142,6 +142,70 @@ std::string hierarchy_text(const KernelRow& row) {
   return {};
 }
 
+// ---------------------------------------------------------------- ceilings
+
+// The kernel under one kind of ceiling: as the report placed it, else placed here. Nothing where the machine lacks it.
+std::optional<Placement> placed_under(CeilingKind kind, const KernelRow& row, const Machine& machine,
+                                      const Thresholds& thresholds) {
+  if (row.group.placement.ceiling == kind) return row.group.placement;
+  if (kind == CeilingKind::datasheet && row.datasheet) return row.datasheet;
+  const auto* ceiling = machine.ceiling(kind);
+  if (ceiling == nullptr) return std::nullopt;
+  return place(row.group.work, *ceiling, machine.pipe_groups, thresholds);
+}
+
+std::string_view why_absent(CeilingKind kind) {
+  if (kind == CeilingKind::at_clock) return "no clock in the input";
+  return kind == CeilingKind::measured ? "nobody measured this machine" : "not in the catalogue";
+}
+
+// The compute roof that this kernel uses most, under a ceiling.
+Cell compute_roof(const KernelRow& row, const Ceiling& ceiling) {
+  const ResourceUse* most = nullptr;
+  for (const auto& use : row.group.placement.resources)
+    if (use.regime == Regime::compute && (most == nullptr || use.fraction > most->fraction)) most = &use;
+  const auto precision = most == nullptr ? std::nullopt : parse_precision(most->name);
+  const auto peak = precision ? ceiling.peak(*precision) : std::nullopt;
+  return peak ? Cell{si(peak->high, is_integer(precision->type) ? "OP/s" : "F/s"), peak->high} : Cell{};
+}
+
+std::vector<Cell> ceiling_row(CeilingKind kind, const KernelRow& row, const Machine& machine,
+                              const Thresholds& thresholds) {
+  const auto p = placed_under(kind, row, machine, thresholds);
+  const auto* ceiling = machine.ceiling(kind);
+  std::string note = p && p->placed() ? "" : std::string(why_absent(kind));
+  if (p && !p->placed()) note = p->reason;
+  if (kind == row.group.placement.ceiling && row.group.placement.placed()) note = "in use";
+  const auto clock = p && p->clock_hz ? p->clock_hz : std::nullopt;
+  const auto dram = ceiling == nullptr ? std::nullopt : ceiling->bandwidth(MemoryLevel::dram, "dram");
+  return {Cell{std::string(to_string(kind))},
+          clock ? Cell{si(*clock, "Hz"), clock} : Cell{},
+          ceiling == nullptr ? Cell{} : compute_roof(row, *ceiling),
+          dram ? Cell{si(*dram, "B/s"), dram} : Cell{},
+          p && p->roof_time_s ? Cell{si(*p->roof_time_s, "s"), p->roof_time_s} : Cell{},
+          p && p->fraction ? Cell{(p->bound == Bound::lower ? "≥ " : "") + numbers::percent(*p->fraction), p->fraction}
+                           : Cell{},
+          Cell{p && p->placed() ? p->binding : ""},
+          Cell{std::move(note), {}, Tone::faint}};
+}
+
+// The same kernel under every kind of ceiling.
+Table ceilings_table(const Report& report, const KernelRow& row) {
+  Table t;
+  if (!row.machine || !row.group.work.time) return t;
+  t.columns = {{"Ceiling", "ceiling", Align::left},
+               {"SM clock", "sm_clock_hz", Align::right, false, 2},
+               {"Compute", "compute_per_s", Align::right, false, 1},
+               {"DRAM", "dram_bytes_per_s", Align::right, false, 1},
+               {"Roof time", "roof_time_s"},
+               {"% of roof", "fraction"},
+               {"Binds", "binding", Align::left},
+               {"", "note", Align::left, true}};
+  for (const auto kind : {CeilingKind::at_clock, CeilingKind::datasheet, CeilingKind::measured})
+    t.rows.push_back(ceiling_row(kind, row, report.machines.at(*row.machine), report.thresholds));
+  return t;
+}
+
 // ---------------------------------------------------------------- verdict
 
 std::string fraction_text(const Placement& p) {
@@ -302,6 +366,7 @@ Document explain_document(const Report& report, std::size_t index, std::span<con
   d.blocks.emplace_back(Paragraph{subject(row)});
   add_verdict(row, d.blocks);
   if (auto levels = levels_table(row); !levels.rows.empty()) d.blocks.emplace_back(std::move(levels));
+  if (auto ceilings = ceilings_table(report, row); !ceilings.rows.empty()) d.blocks.emplace_back(std::move(ceilings));
   for (auto text : {hierarchy_text(row), reuse_text(row.group.work)})
     if (!text.empty()) d.blocks.emplace_back(Paragraph{std::move(text)});
   add_findings(row, d.blocks);

@@ -123,6 +123,30 @@ std::vector<Cell> option_row(const std::string& what, const Forecast& base, cons
           text(std::move(note), Tone::faint)};
 }
 
+// The same model with half the key-value heads in every layer that has several; nothing where none has (latent
+// attention keeps one).
+std::optional<ModelConfig> with_half_the_kv_heads(const ModelConfig& config) {
+  auto other = config;
+  bool changed = false;
+  for (auto& kind : other.kinds) {
+    auto& a = kind.shape.attention;
+    if (a.latent || a.kv_heads < 2 || a.kv_heads % 2 != 0) continue;
+    a.kv_heads /= 2;
+    changed = true;
+  }
+  return changed ? std::optional(std::move(other)) : std::nullopt;
+}
+
+void add_option(const std::string& what, const Forecast& base, const ModelConfig& config, const StepOptions& options,
+                const char* note, Table& table) {
+  try {
+    table.rows.push_back(
+        option_row(what, base, make_forecast(config, options, base.machine, std::nullopt, base.thresholds), note));
+  } catch (const UsageError& e) {
+    table.rows.push_back({cells::text(what), {}, {}, {}, {}, {}, cells::text(""), cells::text(e.what())});
+  }
+}
+
 Table fewer_bytes(const Forecast& base) {
   auto table = option_table("Fewer bytes (model)");
   table.rows.push_back(option_row("as it is", base, base, ""));
@@ -134,13 +158,10 @@ Table fewer_bytes(const Forecast& base) {
     if (option.kv != nullptr) options.kv = find_kv_format(option.kv);
     if ((option.scheme != nullptr && options.scheme == nullptr) || (option.kv != nullptr && options.kv == nullptr))
       continue;
-    try {
-      table.rows.push_back(option_row(
-          option.what, base, make_forecast(base.config, options, base.machine, std::nullopt, base.thresholds), ""));
-    } catch (const UsageError& e) {
-      table.rows.push_back({cells::text(option.what), {}, {}, {}, {}, {}, cells::text(""), cells::text(e.what())});
-    }
+    add_option(option.what, base, base.config, options, "", table);
   }
+  if (const auto fewer = with_half_the_kv_heads(base.config))
+    add_option("half the KV heads (GQA)", base, *fewer, base.options, "another model: needs training", table);
   return table;
 }
 
