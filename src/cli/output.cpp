@@ -60,18 +60,19 @@ const std::map<std::string, Output::Format>& Output::formats() {
   static const std::map<std::string, Format> kFormats = {
       {"table", Format::table}, {"markdown", Format::markdown}, {"md", Format::markdown},
       {"csv", Format::csv},     {"json", Format::json},         {"chart", Format::chart},
-      {"svg", Format::svg},     {"png", Format::png},           {"pdf", Format::pdf}};
+      {"svg", Format::svg},     {"png", Format::png},           {"pdf", Format::pdf},
+      {"html", Format::html}};
   return kFormats;
 }
 
 void Output::setup(CLI::App& command) {
   auto* group = command.add_option_group("Output");
-  group->add_option("--format", format_, "table, markdown, csv, json, chart (in the terminal), svg, png or pdf")
+  group->add_option("--format", format_, "table, markdown, csv, json, chart (in the terminal), svg, png, pdf or html")
       ->transform(one_of(formats()))
       ->type_name("FORMAT");
   group->add_flag("--json", json_, "Same as --format json");
   group->add_option("-o,--output", output_,
-                    "Write to a file; its extension picks the format (.md .csv .json .txt .svg .png .pdf)");
+                    "Write to a file; its extension picks the format (.md .csv .json .txt .svg .png .pdf .html)");
   group->add_option("--width", width_, "Columns of the table (0: the terminal's)");
 }
 
@@ -112,6 +113,8 @@ void Output::print(const Document& document, const Forms& forms) const {
     case Format::png:
     case Format::pdf:
       return write(picture(chosen, forms), true);
+    case Format::html:
+      return write(forms.html ? forms.html() : to_html(document));
     case Format::automatic:
     case Format::table:
       break;

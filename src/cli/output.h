@@ -17,20 +17,22 @@ class Output {
   void setup(CLI::App& command);
   // Whether it will be text for a terminal.
   bool for_terminal() const { return format() == Format::automatic || format() == Format::table; }
+  std::size_t width() const { return width_; }  // as asked for; 0: the terminal's
   // What else than text and tables a command can print.
   struct Forms {
     std::function<std::string()> json = nullptr;  // without one: the document's tables (see below)
     std::function<Chart()> chart = nullptr;       // without one chart formats are refused
+    std::function<std::string()> html = nullptr;  // without one: the document as a plain page
   };
   // Prints in the chosen form. Throws UsageError for a file whose extension names no format.
   void print(const Document& document, const Forms& forms) const;
   void print(const Document& document) const { print(document, Forms()); }
   void print(const Document& document, std::function<std::string()> json) const {
-    print(document, Forms{std::move(json), nullptr});
+    print(document, Forms{std::move(json), nullptr, nullptr});
   }
 
  private:
-  enum class Format { automatic, table, markdown, csv, json, chart, svg, png, pdf };
+  enum class Format { automatic, table, markdown, csv, json, chart, svg, png, pdf, html };
   static const std::map<std::string, Format>& formats();
   Format format() const;
   std::string picture(Format format, const Forms& forms) const;
