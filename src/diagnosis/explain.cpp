@@ -200,7 +200,7 @@ Table ceilings_table(const Report& report, const KernelRow& row) {
                {"Roof time", "roof_time_s"},
                {"% of roof", "fraction"},
                {"Binds", "binding", Align::left},
-               {"", "note", Align::left, true}};
+               {"", "note", Align::left, true, 0, false, true}};
   for (const auto kind : {CeilingKind::at_clock, CeilingKind::datasheet, CeilingKind::measured})
     t.rows.push_back(ceiling_row(kind, row, report.machines.at(*row.machine), report.thresholds));
   return t;

@@ -148,5 +148,31 @@ TEST(Explain, ShowsPositionLevelsFindingsAndNvidia) {
     EXPECT_THAT(text, HasSubstr(part));
 }
 
+// One kernel, three roofs: the one in use, the datasheet's, and a measured one that nobody asked for.
+TEST(Explain, SetsAllCeilingsSideBySide) {
+  auto report = clean_report();
+  auto& row = report.rows.front();
+  Machine machine;
+  machine.ceilings = {testing::unit_ceiling(CeilingKind::datasheet), testing::unit_ceiling(CeilingKind::measured)};
+  for (auto& b : machine.ceilings.back().bandwidths) b.bytes_per_s *= 0.8;
+  report.machines = {machine};
+  row.machine = 0;
+  const auto document = explain_document(report, 0, {}, "");
+  const Table* ceilings = nullptr;
+  for (const auto& block : document.blocks)
+    if (const auto* table = std::get_if<Table>(&block); table && table->columns.front().key == "ceiling")
+      ceilings = table;
+  ASSERT_NE(ceilings, nullptr);
+  ASSERT_EQ(ceilings->rows.size(), 3u);
+  const auto fraction = [&](std::size_t r) { return ceilings->rows[r][5].number.value_or(-1); };
+  EXPECT_EQ(ceilings->rows[0][0].text, "at-clock");
+  EXPECT_EQ(ceilings->rows[0].back().text, "in use");
+  EXPECT_NEAR(fraction(0), row.group.placement.fraction.value(), 1e-12);
+  EXPECT_NEAR(fraction(1), 0.5, 1e-12);
+  EXPECT_NEAR(fraction(2), 0.5 / 0.8, 1e-12);
+  report.machines.front().ceilings.pop_back();
+  EXPECT_THAT(to_markdown(explain_document(report, 0, {}, "")), HasSubstr("nobody measured this machine"));
+}
+
 }  // namespace
 }  // namespace roofline

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <set>
 
 #include "diagnosis/cases.h"
@@ -447,7 +446,7 @@ TEST(DecodeStep, LooksAtTheTwoThatAreBelowTheRoof) {
 
 // ---------------------------------------------------------------- cost
 
-TEST(DiagnosisCost, TenThousandLaunchesUnderASecond) {
+TEST(DiagnosisCost, RulesThatStaySilentAllocateNothing) {
   auto c = slow_copy();
   for (const auto& rule : diagnosis_rules())
     for (const auto name : rule.metrics) c.launch.metrics.set(MetricCatalogue::instance().require(name), 0.0);
@@ -459,12 +458,10 @@ TEST(DiagnosisCost, TenThousandLaunchesUnderASecond) {
   diagnose(input, out);
   ASSERT_TRUE(out.empty());
   const auto before = testing::allocation_count();
-  const auto start = std::chrono::steady_clock::now();
-  for (int i = 0; i < 10000; ++i) diagnose(input, out);
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  EXPECT_LT(took.count(), 1.0);
+  for (int i = 0; i < 100; ++i) diagnose(input, out);
+  const auto after = testing::allocation_count();
   if (testing::allocations_are_counted()) {
-    EXPECT_EQ(testing::allocation_count(), before);
+    EXPECT_EQ(after, before);
   }
 }
 
