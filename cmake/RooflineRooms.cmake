@@ -5,21 +5,23 @@ add_custom_target(roofline_data COMMENT "Files that are compiled in")
 
 # roofline_room(NAME SOURCES a.cpp ... [ROOMS other ...] [LINK target ...] [DATA file ...])
 # ROOMS are the rooms this one may include (see docs/architecture.md); DATA files are compiled in, each as
-# `std::string_view roofline::data::<file name with _ for other characters>()`, declared in "data/<file>.h".
+# `std::string_view roofline::data::<file name with _ for other characters>()`, declared in "data/<file>.h". A file that
+# the build makes is named by its whole path.
 function(roofline_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;ROOMS;LINK;DATA" ${ARGN})
   set(target roofline_${name})
   set(generated "")
   foreach(file ${ROOM_DATA})
     get_filename_component(base ${file} NAME)
+    get_filename_component(path ${file} ABSOLUTE BASE_DIR ${PROJECT_SOURCE_DIR})
     string(REGEX REPLACE "[^A-Za-z0-9]" "_" symbol ${base})
     set(header ${CMAKE_BINARY_DIR}/generated/data/${base}.h)
     set(source ${CMAKE_BINARY_DIR}/generated/data/${base}.cpp)
     add_custom_command(
       OUTPUT ${source} ${header}
-      COMMAND ${CMAKE_COMMAND} -DINPUT=${PROJECT_SOURCE_DIR}/${file} -DSYMBOL=${symbol} -DSOURCE=${source}
+      COMMAND ${CMAKE_COMMAND} -DINPUT=${path} -DSYMBOL=${symbol} -DSOURCE=${source}
               -DHEADER=${header} -P ${PROJECT_SOURCE_DIR}/cmake/EmbedData.cmake
-      DEPENDS ${PROJECT_SOURCE_DIR}/${file} ${PROJECT_SOURCE_DIR}/cmake/EmbedData.cmake
+      DEPENDS ${path} ${PROJECT_SOURCE_DIR}/cmake/EmbedData.cmake
       COMMENT "Embedding ${file}" VERBATIM)
     list(APPEND generated ${source} ${header})
   endforeach()
@@ -51,8 +53,16 @@ function(roofline_library)
   target_include_directories(roofline PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(roofline PUBLIC cxx_std_20)
-  target_link_libraries(roofline PRIVATE fmt::fmt ZLIB::ZLIB PkgConfig::ZSTD PkgConfig::RE2 PkgConfig::RSVG PkgConfig::CAIRO
-                                         Threads::Threads)
+  target_link_libraries(roofline PRIVATE fmt::fmt ZLIB::ZLIB PkgConfig::ZSTD PkgConfig::RE2 PkgConfig::SIMDJSON PkgConfig::RSVG PkgConfig::CAIRO
+                                         PkgConfig::SQLITE Threads::Threads)
+  # Histories in PostgreSQL, where its client library is there.
+  set(ROOFLINE_FIND_PQ "")
+  set(ROOFLINE_PC_PQ "")
+  if(PQ_FOUND)
+    target_link_libraries(roofline PRIVATE PkgConfig::PQ)
+    set(ROOFLINE_FIND_PQ "pkg_check_modules(PQ REQUIRED IMPORTED_TARGET libpq)")
+    set(ROOFLINE_PC_PQ "libpq")
+  endif()
 
   include(CMakePackageConfigHelpers)
   install(TARGETS roofline EXPORT roofline-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "roofline/launch.h"
+#include "roofline/precision.h"
+#include "roofline/quantity.h"
 #include "roofline/work.h"
 
 namespace roofline {
@@ -34,5 +37,31 @@ Quantity fp16_with_scalar_weights(const Work& work);
 // has no counter for them. Throws UsageError for an unknown quantity.
 std::string collection_command(const std::vector<std::string>& missing, const std::string& compute_capability,
                                const std::vector<std::string>& kernels = {});
+
+// What one recipe reads, for those who choose what to collect.
+struct RecipeReads {
+  // "time", "fp32.vector", "dram", "dram.read", "dram.fraction", "activity.tensor_pipe", "tensor.idle" (proof that no
+  // tensor operation ran), "roof.dram" (clock and peak of the level in the same run), ...
+  std::string quantity;
+  std::string recipe;
+  std::vector<std::vector<std::string>> metrics;  // one metric of each list
+  std::vector<std::string> lifts;                 // one of these, at 0, makes a bound exact; may be empty
+  Evidence evidence = Evidence::counter;
+  Bound bound = Bound::exact;
+};
+// Every recipe of data/recipes.json that holds on this compute capability ("9.0"), in order of preference within a
+// quantity; those that make do with some of their metrics are left out. "" is a chip that nobody knows.
+std::vector<RecipeReads> recipe_reads(std::string_view compute_capability);
+
+// A counter of tensor operations that is no sum of others.
+struct TensorLeaf {
+  std::string metric;  // "sm__ops_path_tensor_src_fp64.sum"
+  std::string peak;    // its peak per cycle, a constant of the chip
+  Precision precision;
+};
+// Of the chip ("GH100"); empty for one without tensor cores, or not known.
+std::vector<TensorLeaf> tensor_leaves(std::string_view chip);
+// The chip whose tensor counters hold for this compute capability and device name; empty when unknown.
+std::string tensor_chip_name(std::string_view compute_capability, std::string_view device);
 
 }  // namespace roofline

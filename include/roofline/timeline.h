@@ -44,13 +44,34 @@ struct GpuActivity {
   std::uint64_t process = 0;
   GpuWork work = GpuWork::kernel;
   CopyKind copy = CopyKind::none;
-  Dim3 grid, block;               // all zero: not in the file
-  std::uint64_t bytes = 0;        // of copies and fills
-  std::uint64_t correlation = 0;  // joins it with the host call of that number; 0: none
-  std::uint64_t graph_node = 0;   // node of a CUDA/HIP graph; 0: not part of one
+  Dim3 grid, block;                  // all zero: not in the file
+  std::uint64_t bytes = 0;           // of copies and fills
+  std::uint64_t correlation = 0;     // joins it with the host call of that number; 0: none
+  std::uint64_t graph_node = 0;      // node of a CUDA/HIP graph; 0: not part of one
+  std::uint64_t external_id = 0;     // the framework's number of the operator that launched it; 0: none
+  std::uint32_t collective = kNone;  // index into Timeline::collectives
 };
 
-enum class HostCallKind : std::uint8_t { launch, graph_launch, copy, synchronize, other };
+// What a communication kernel was asked to do, where the file says so.
+struct CollectiveCall {
+  std::uint32_t name = kNone;                       // "allreduce"
+  std::uint32_t type = kNone;                       // "BFloat16"
+  std::uint32_t group = kNone;                      // name of the process group
+  std::uint64_t elements_in = 0, elements_out = 0;  // per rank
+  std::uint32_t group_size = 0;                     // ranks; 0: unknown
+  bool operator==(const CollectiveCall&) const = default;
+};
+
+enum class HostCallKind : std::uint8_t {
+  launch,
+  graph_launch,
+  copy,
+  synchronize,
+  other,
+  profiler,  // no call of the program: time that the profiler took for itself on this thread
+};
+// What a driver's or runtime's function does, by its name: cudaLaunchKernel_v7000, hipModuleLaunchKernel, cuMemcpyAsync.
+HostCallKind host_call_kind(std::string_view function);
 
 // A call of the driver or runtime (cudaLaunchKernel, cudaStreamSynchronize, ...).
 struct HostCall {
@@ -75,6 +96,7 @@ struct OperatorCall {
   std::uint32_t name = kNone;
   std::uint32_t shapes = kNone;  // "[[8,1024],[1024,4096]]" and types, as text
   std::uint32_t types = kNone;
+  std::uint32_t values = kNone;  // of arguments that are no tensors, likewise as text
   std::uint64_t thread = 0;
   std::uint64_t external_id = 0;
   std::uint64_t correlation = 0;
@@ -98,14 +120,15 @@ struct Timeline {
   std::string format;    // "nsys-sqlite", "nsys-csv", "torch-trace", "rocprof-csv", "proton"
   std::string producer;  // "Nsight Systems 2025.1", "PyTorch 2.4 (Kineto)"; empty when unknown
   std::vector<DeviceInfo> devices;
-  std::optional<int> rank, world_size;  // of a distributed job, where the file says so
-  std::vector<std::string> names;       // what the indices above mean
-  std::vector<GpuActivity> activities;  // by start
-  std::vector<HostCall> calls;          // by start
-  std::vector<NamedRange> ranges;       // by start
-  std::vector<OperatorCall> operators;  // by start
-  std::vector<KernelTotals> totals;     // only where there are no activities
-  std::optional<Span> recorded;         // the capture's own begin and end, where known
+  std::optional<int> rank, world_size;      // of a distributed job, where the file says so
+  std::vector<std::string> names;           // what the indices above mean
+  std::vector<GpuActivity> activities;      // by start
+  std::vector<HostCall> calls;              // by start
+  std::vector<NamedRange> ranges;           // by start
+  std::vector<OperatorCall> operators;      // by start
+  std::vector<KernelTotals> totals;         // only where there are no activities
+  std::vector<CollectiveCall> collectives;  // distinct ones
+  std::optional<Span> recorded;             // the capture's own begin and end, where known
   std::vector<ReadWarning> warnings;
 
   bool has_times() const { return !activities.empty(); }

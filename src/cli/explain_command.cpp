@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/terminal.h"
 #include "cli/threshold_options.h"
 #include "roofline/analysis.h"
@@ -49,7 +50,7 @@ class ExplainCommand : public Command {
   int run() override {
     analysis_.thresholds = thresholds_.resolve();
     analysis_.per_launch = id_.has_value();
-    const std::vector<Profile> profiles = {open_profile(file_)};
+    const auto profiles = open_watched(std::vector{file_});
     const auto matching = analyze(profiles, analysis_);
     const auto chosen = chosen_row(matching);
     // Shares are of the whole file, not of what matches.

@@ -4,9 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <cstdio>
-#include <fstream>
 
 #include "cli/clock.h"
+#include "cli/machine_part.h"
 #include "cli/machine_view.h"
 #include "cli/output.h"
 #include "cli/user_machines.h"
@@ -14,8 +14,6 @@
 
 namespace roofline::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 const MachineCatalogue& catalogue() { return MachineCatalogue::instance(); }
 
@@ -26,19 +24,7 @@ const Machine& machine_named(const std::string& name) {
   throw UsageError(fmt::format("unknown or ambiguous machine '{}'; did you mean {}?", name, fmt::join(near, ", ")));
 }
 
-// One of `machine`'s own commands.
-class Part {
- public:
-  virtual ~Part() = default;
-  virtual void setup(CLI::App& machine) = 0;
-  virtual int run() = 0;
-  bool chosen() const { return command_->parsed(); }
-
- protected:
-  CLI::App* command_ = nullptr;
-};
-
-class ListPart : public Part {
+class ListPart : public MachinePart {
  public:
   void setup(CLI::App& machine) override {
     command_ = machine.add_subcommand("list", "Every machine, one a line");
@@ -56,7 +42,7 @@ class ListPart : public Part {
   Output output_;
 };
 
-class ShowPart : public Part {
+class ShowPart : public MachinePart {
  public:
   void setup(CLI::App& machine) override {
     command_ = machine.add_subcommand("show", "One machine: all its ceilings, ridge points, sizes and sources");
@@ -94,7 +80,7 @@ class ShowPart : public Part {
   Output output_;
 };
 
-class AddPart : public Part {
+class AddPart : public MachinePart {
  public:
   void setup(CLI::App& machine) override {
     command_ = machine.add_subcommand("add", "Check a machine's TOML file and keep it for every later look-up");
@@ -104,61 +90,18 @@ class AddPart : public Part {
   }
 
   int run() override {
-    const auto folder = user_machine_folder();
-    if (folder.empty()) throw UsageError("no folder to keep it in: set HOME or XDG_CONFIG_HOME");
-    const auto file = read_machine_file(file_);
-    const auto id = id_of(file);
-    const auto target = folder / (id + ".toml");
-    const bool known = fs::exists(target);
-    if (known && !replace_)
-      throw UsageError(fmt::format("'{}' was added before, as {}; add --replace to replace it", id, target.string()));
-    const auto* before = catalogue().find(id);
-    const bool ours = before != nullptr && before->id == id && catalogue().facts(*before).origin.empty();
-    check_with_others(file, target);
-    save(file.text, target);
-    fmt::print("{} as {}{}\n", known ? "replaced" : "added", target.string(),
-               ours ? fmt::format("; it takes the place of the catalogue's own '{}'", id) : "");
+    const auto kept = keep_user_machine(read_machine_file(file_), replace_);
+    fmt::print("{} as {}{}\n", kept.replaced ? "replaced" : "added", kept.path.string(),
+               kept.hides_ours ? fmt::format("; it takes the place of the catalogue's own '{}'", kept.id) : "");
     return kOk;
   }
 
  private:
-  // Checked against a catalogue without users' machines: one that is to be replaced is no contradiction.
-  static std::string id_of(const MachineFile& file) {
-    const auto merged = MachineCatalogue::built_in().with(std::vector{file});
-    for (const auto& machine : merged.machines())
-      if (!merged.facts(machine).origin.empty()) return machine.id;
-    return {};
-  }
-
-  // Replaced or new, it has to get along with all others.
-  static void check_with_others(const MachineFile& file, const fs::path& target) {
-    auto files = user_machine_files();
-    std::erase_if(files, [&](const MachineFile& f) { return f.path == target.string(); });
-    files.push_back(file);
-    static_cast<void>(MachineCatalogue::built_in().with(files));
-  }
-
-  // Renamed into place, so that no half-written file is ever read.
-  static void save(const std::string& text, const fs::path& target) {
-    std::error_code error;
-    fs::create_directories(target.parent_path(), error);
-    auto draft = target;
-    draft += ".new";
-    std::ofstream out(draft, std::ios::binary);
-    out << text;
-    out.close();
-    if (out) fs::rename(draft, target, error);
-    if (!out || error) {
-      fs::remove(draft, error);
-      throw std::runtime_error(fmt::format("cannot write '{}'", target.string()));
-    }
-  }
-
   std::string file_;
   bool replace_ = false;
 };
 
-class DiffPart : public Part {
+class DiffPart : public MachinePart {
  public:
   void setup(CLI::App& machine) override {
     command_ = machine.add_subcommand("diff", "What differs between two machines");
@@ -184,10 +127,11 @@ class MachineCommand : public Command {
     parts_.push_back(std::make_unique<ListPart>());
     parts_.push_back(std::make_unique<ShowPart>());
     parts_.push_back(std::make_unique<AddPart>());
+    parts_.push_back(make_measure_part());
     parts_.push_back(std::make_unique<DiffPart>());
   }
   void setup(CLI::App& app) override {
-    command_ = app.add_subcommand("machine", "The machines behind the roofs: list, show, add, diff");
+    command_ = app.add_subcommand("machine", "The machines behind the roofs: list, show, add, measure, diff");
     command_->require_subcommand(1);
     for (const auto& part : parts_) part->setup(*command_);
   }
@@ -200,7 +144,7 @@ class MachineCommand : public Command {
 
  private:
   CLI::App* command_ = nullptr;
-  std::vector<std::unique_ptr<Part>> parts_;
+  std::vector<std::unique_ptr<MachinePart>> parts_;
 };
 
 }  // namespace

@@ -92,6 +92,15 @@ std::string title_of(const Machine& m) {
   return fmt::format("{} · {} ({})", m.id, m.name, fmt::join(parts, ", "));
 }
 
+bool has_figures(const Ceiling& c) { return !c.peaks.empty() || !c.bandwidths.empty() || !c.links.empty(); }
+
+// The ceiling that stands for a machine: the datasheet's, or of a machine that was only measured, that one.
+const Ceiling& main_ceiling(const Machine& m) {
+  const auto* datasheet = m.ceiling(CeilingKind::datasheet);
+  const auto* measured = m.ceiling(CeilingKind::measured);
+  return measured != nullptr && !has_figures(*datasheet) ? *measured : *datasheet;
+}
+
 // Figures of the at-clock ceiling have columns only where the user named a clock.
 Table peak_table(const Kinds& kinds) {
   const bool scaled = kinds.at_clock != nullptr;
@@ -236,18 +245,44 @@ std::string measured_line(std::string_view what, double seen, std::optional<doub
   return text;
 }
 
+// What was measured beyond the roofs: levels that ceilings have no place for, kinds of access, mixes, latencies, sizes.
+Table measured_table(const MachineFacts& facts) {
+  constexpr std::string_view kEnding = "_measured";
+  constexpr std::array<std::string_view, 4> kRoofs = {"dram_measured", "l2_measured", "l2_slice_measured",
+                                                      "matmul_measured"};
+  Table table;
+  table.title = "Measured figures";
+  table.columns = {text_column("Figure", "figure"), number_column("Value", "value"),
+                   text_column("How", "note", true, 1)};
+  bool more = false;
+  for (const auto& f : facts.figures) {
+    if (!f.key.ends_with(kEnding) || !f.value) continue;
+    more = more || std::find(kRoofs.begin(), kRoofs.end(), f.key) == kRoofs.end();
+    auto name = f.key.substr(0, f.key.size() - kEnding.size());
+    std::replace(name.begin(), name.end(), '_', ' ');
+    table.rows.push_back({text_cell(std::move(name)),
+                          {f.unit.empty() ? f.text : f.text + " " + f.unit, f.value, Tone::normal},
+                          text_cell(f.note)});
+  }
+  if (!more) table.rows.clear();
+  return table;
+}
+
 Bullets note_list(const ShownMachine& shown, const Kinds& kinds) {
   Bullets notes;
   const auto add = [&](std::string text) { notes.items.push_back({std::move(text), Tone::normal}); };
   const auto& facts = *shown.facts;
   if (!facts.origin.empty()) add("From " + facts.origin);
-  if (kinds.at_clock == nullptr) add("At-clock roofs: name the clocks with --clock and --mem-clock");
+  const bool rated = has_figures(*kinds.datasheet);
+  if (!rated) add("No published limits are known: reports use what was measured");
+  if (const auto text = facts.text("measured_with"); !text.empty()) add(fmt::format("Measured with {}", text));
+  if (rated && kinds.at_clock == nullptr) add("At-clock roofs: name the clocks with --clock and --mem-clock");
   if (kinds.measured == nullptr) add("No measured ceiling is known: --ceiling measured is refused for this machine");
-  if (kinds.measured != nullptr) {
+  if (kinds.measured != nullptr && rated) {
     for (const auto& p : kinds.measured->peaks) {
-      const auto* rated = exact_peak(kinds.datasheet, p.precision);
+      const auto* sheet = exact_peak(kinds.datasheet, p.precision);
       add(measured_line(to_string(p.precision), p.ops_per_s,
-                        rated == nullptr ? std::nullopt : std::optional(rated->ops_per_s), p.source));
+                        sheet == nullptr ? std::nullopt : std::optional(sheet->ops_per_s), p.source));
     }
     for (const auto& b : kinds.measured->bandwidths)
       add(measured_line(fmt::format("{} ({})", to_string(b.level), b.definition), b.bytes_per_s,
@@ -419,7 +454,7 @@ Document machine_list(const MachineCatalogue& catalogue, const std::vector<const
                    text_column("Measured", "measured", false, 4)};
   std::size_t users = 0;
   for (const auto* m : machines) {
-    const auto* c = m->ceiling(CeilingKind::datasheet);
+    const auto* c = &main_ceiling(*m);
     const auto ridge = ridge_point(*c, *parse_precision("bf16.tensor"));
     const bool user = !catalogue.facts(*m).origin.empty();
     users += user ? 1 : 0;
@@ -431,8 +466,9 @@ Document machine_list(const MachineCatalogue& catalogue, const std::vector<const
   }
   Document document;
   document.blocks.emplace_back(std::move(table));
-  std::string text = fmt::format("{} machine{}; dense peaks of the datasheet, ridge of BF16 in FLOP/byte.",
-                                 machines.size(), machines.size() == 1 ? "" : "s");
+  std::string text = fmt::format(
+      "{} machine{}; dense peaks of the datasheet (measured where there is none), ridge of BF16 in FLOP/byte.",
+      machines.size(), machines.size() == 1 ? "" : "s");
   if (users > 0) text += fmt::format(" *: from {} of yours.", users == 1 ? "a file" : "files");
   document.blocks.emplace_back(Paragraph{std::move(text), Tone::normal});
   return document;
@@ -443,11 +479,12 @@ std::string machine_list_json(const MachineCatalogue& catalogue, const std::vect
   for (const auto* m : machines) {
     const auto& facts = catalogue.facts(*m);
     auto entry = identity_json(*m, facts);
-    const auto* c = m->ceiling(CeilingKind::datasheet);
+    const auto* c = &main_ceiling(*m);
     entry["dram_bytes_per_s"] = number(dram_of(c));
     Json peaks = Json::object();
     for (const auto& p : c->peaks) peaks[to_string(p.precision)] = p.ops_per_s;
     entry["peaks"] = std::move(peaks);
+    entry["ceiling"] = std::string(to_string(c->kind));
     entry["measured"] = m->ceiling(CeilingKind::measured) != nullptr;
     list.push_back(std::move(entry));
   }
@@ -461,7 +498,7 @@ Document machine_document(const MachineCatalogue& catalogue, const ShownMachine&
   Document document;
   auto& blocks = document.blocks;
   document.title = title_of(*shown.machine);
-  const auto& drawn = kinds.at_clock != nullptr ? *kinds.at_clock : *kinds.datasheet;
+  const auto& drawn = kinds.at_clock != nullptr ? *kinds.at_clock : main_ceiling(*shown.machine);
   if (const auto lines = roofline_picture(drawn); picture && !lines.empty()) {
     blocks.emplace_back(Paragraph{fmt::format("The {} roofs:", to_string(drawn.kind)), Tone::normal});
     for (const auto& line : lines) blocks.emplace_back(Command{line});
@@ -471,7 +508,8 @@ Document machine_document(const MachineCatalogue& catalogue, const ShownMachine&
   for (const auto* c : kinds.known())
     if (auto table = ridge_table(*c); !table.rows.empty() && table.columns.size() > 1)
       blocks.emplace_back(std::move(table));
-  blocks.emplace_back(size_table(*shown.facts));
+  if (auto table = size_table(*shown.facts); !table.rows.empty()) blocks.emplace_back(std::move(table));
+  if (auto table = measured_table(*shown.facts); !table.rows.empty()) blocks.emplace_back(std::move(table));
   blocks.emplace_back(Heading{"Notes"});
   blocks.emplace_back(note_list(shown, kinds));
   Bullets sources;

@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "cli/explain_command.h"
+#include "cli/history_command.h"
 #include "cli/machine_command.h"
 #include "cli/model_command.h"
 #include "cli/plan_command.h"
 #include "cli/report_command.h"
+#include "cli/timeline_command.h"
 #include "cli/user_machines.h"
 #include "roofline/error.h"
 
@@ -67,10 +69,12 @@ int main(int argc, char** argv) {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(roofline::cli::make_report_command());
   commands.push_back(roofline::cli::make_explain_command());
+  commands.push_back(roofline::cli::make_timeline_command());
   commands.push_back(roofline::cli::make_model_command());
   commands.push_back(roofline::cli::make_what_if_command());
   commands.push_back(roofline::cli::make_plan_command());
   commands.push_back(roofline::cli::make_machine_command());
+  commands.push_back(roofline::cli::make_history_command());
   for (const auto& command : commands) command->setup(app);
   try {
     return parse_and_run(app, commands, with_default_command(argc, argv, app));

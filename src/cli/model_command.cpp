@@ -9,6 +9,7 @@
 #include "cli/choices.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/threshold_options.h"
 #include "roofline/analysis.h"
 #include "roofline/error.h"
@@ -100,7 +101,7 @@ class ModelCommand : public Command {
     analysis.thresholds = options_.thresholds;
     analysis.per_launch = true;
     analysis.machine = options_.machine;
-    const auto measured = analyze(open_profiles(std::vector{calibrate_}, {}), analysis);
+    const auto measured = analyze(open_watched(std::vector{calibrate_}), analysis);
     const auto samples = model::samples_of(f, model::match_kernels(f, measured));
     if (samples.empty())
       throw UsageError(fmt::format("{}: none of its kernels is an operator of {}", calibrate_, f.config.name));

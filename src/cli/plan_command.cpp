@@ -6,6 +6,7 @@
 
 #include "cli/model_options.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/threshold_options.h"
 #include "roofline/analysis.h"
 #include "roofline/error.h"
@@ -44,7 +45,7 @@ double factor_of(const std::string& option, std::string text) {
 // One row per launch: each is placed by itself.
 Report launches_of(const std::vector<std::string>& files, AnalysisOptions analysis) {
   analysis.per_launch = true;
-  return analyze(open_profiles(files, {}), analysis);
+  return analyze(open_watched(files), analysis);
 }
 
 class WhatIfCommand : public Command {

@@ -12,6 +12,7 @@
 #include "cli/clock.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/terminal.h"
 #include "cli/threshold_options.h"
 #include "roofline/analysis.h"
@@ -27,10 +28,9 @@ namespace {
 enum class Format { automatic, table, markdown, csv, json, chart, svg, png, pdf, html };
 
 const std::map<std::string, Format> kFormats = {
-    {"table", Format::table}, {"markdown", Format::markdown}, {"md", Format::markdown},
-    {"csv", Format::csv},     {"json", Format::json},         {"chart", Format::chart},
-    {"svg", Format::svg},     {"png", Format::png},           {"pdf", Format::pdf},
-    {"html", Format::html}};
+    {"table", Format::table}, {"markdown", Format::markdown}, {"md", Format::markdown}, {"csv", Format::csv},
+    {"json", Format::json},   {"chart", Format::chart},       {"svg", Format::svg},     {"png", Format::png},
+    {"pdf", Format::pdf},     {"html", Format::html}};
 const std::map<std::string, SortKey> kSortKeys = {{"time", SortKey::time},         {"gain", SortKey::gain},
                                                   {"fraction", SortKey::fraction}, {"flops", SortKey::flops},
                                                   {"bytes", SortKey::bytes},       {"intensity", SortKey::intensity},
@@ -94,7 +94,7 @@ class ReportCommand : public Command {
 
   int run() override {
     const auto view = chosen_format();
-    auto profiles = open_profiles(files_, reading_);
+    auto profiles = open_watched(files_, reading_);
     if (!merge_.empty()) profiles = {merge_profiles(profiles, merge_mode())};
     bool look = false;
     if (model_.given()) {

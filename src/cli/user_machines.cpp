@@ -1,9 +1,14 @@
 #include "cli/user_machines.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
+#include <fstream>
 
 #include "cli/text_file.h"
+#include "roofline/document.h"
 #include "roofline/error.h"
 
 namespace roofline::cli {
@@ -30,6 +35,38 @@ std::vector<fs::path> files_of(const fs::path& folder) {
   return files;
 }
 
+// Checked against a catalogue without users' machines: one that is to be replaced is no contradiction.
+std::string id_of(const MachineFile& file) {
+  const auto merged = MachineCatalogue::built_in().with(std::vector{file});
+  for (const auto& machine : merged.machines())
+    if (!merged.facts(machine).origin.empty()) return machine.id;
+  return {};
+}
+
+// Replaced or new, it has to get along with all others.
+void check_with_others(const MachineFile& file, const fs::path& target) {
+  auto files = user_machine_files();
+  std::erase_if(files, [&](const MachineFile& f) { return f.path == target.string(); });
+  files.push_back(file);
+  static_cast<void>(MachineCatalogue::built_in().with(files));
+}
+
+// Renamed into place, so that no half-written file is ever read.
+void save(const std::string& text, const fs::path& target) {
+  std::error_code error;
+  fs::create_directories(target.parent_path(), error);
+  auto draft = target;
+  draft += ".new";
+  std::ofstream out(draft, std::ios::binary);
+  out << text;
+  out.close();
+  if (out) fs::rename(draft, target, error);
+  if (!out || error) {
+    fs::remove(draft, error);
+    throw std::runtime_error(fmt::format("cannot write '{}'", target.string()));
+  }
+}
+
 }  // namespace
 
 fs::path user_machine_folder() {
@@ -50,6 +87,35 @@ std::vector<MachineFile> user_machine_files() {
   if (folder.empty()) return files;
   for (const auto& path : files_of(folder)) files.push_back(read_machine_file(path));
   return files;
+}
+
+void check_machine_id(const std::string& id) {
+  if (user_machine_folder().empty()) throw UsageError("no folder to keep it in: set HOME or XDG_CONFIG_HOME");
+  constexpr std::size_t kLongest = 64;
+  const auto small = [](unsigned char c) { return std::islower(c) != 0 || std::isdigit(c) != 0; };
+  const auto ok = [&](unsigned char c) { return small(c) || c == '-' || c == '.' || c == '_'; };
+  if (!id.empty() && id.size() <= kLongest && small(static_cast<unsigned char>(id.front())) &&
+      std::all_of(id.begin(), id.end(), ok))
+    return;
+  throw UsageError(fmt::format("'{}' is no name for a machine: small letters, digits, '-', '.' and '_', at most {}",
+                               cut_middle(id, kLongest), kLongest));
+}
+
+KeptMachine keep_user_machine(const MachineFile& file, bool replace) {
+  const auto folder = user_machine_folder();
+  if (folder.empty()) throw UsageError("no folder to keep it in: set HOME or XDG_CONFIG_HOME");
+  KeptMachine kept;
+  kept.id = id_of(file);
+  kept.path = folder / (kept.id + ".toml");
+  kept.replaced = fs::exists(kept.path);
+  if (kept.replaced && !replace)
+    throw UsageError(
+        fmt::format("'{}' was added before, as {}; add --replace to replace it", kept.id, kept.path.string()));
+  const auto& ours = MachineCatalogue::built_in().machines();
+  kept.hides_ours = std::any_of(ours.begin(), ours.end(), [&](const Machine& m) { return m.id == kept.id; });
+  check_with_others(file, kept.path);
+  save(file.text, kept.path);
+  return kept;
 }
 
 void load_user_machines() {

@@ -295,6 +295,12 @@ void demote_to_derived(Work& work) {
     for (auto* q : {&level.read, &level.write, &level.total}) demote(*q);
 }
 
+// What the launch stands for: a sum of several, medians.
+void finish(const Launch& launch, Work& work) {
+  if (launch.count > 1) scale(work, static_cast<double>(launch.count));
+  if (launch.derived) demote_to_derived(work);
+}
+
 Work absent_work(const std::string& reason) {
   Work work;
   work.time = Quantity::absent(reason);
@@ -321,6 +327,12 @@ Counted count(const Launch& launch, const DeviceInfo& device) {
   CountContext context{launch, values, std::nullopt, std::nullopt, counted.warnings};
   context.capability = capability_of(context, device);
   auto& work = counted.work;
+  if (counting::has_amd_counters(values)) {
+    count_activity(context, device, work.activity);
+    counting::count_amd(context, work);
+    finish(launch, work);
+    return counted;
+  }
   count_time(context, work);
   count_activity(context, device, work.activity);
   count_vector_operations(context, work);
@@ -329,8 +341,7 @@ Counted count(const Launch& launch, const DeviceInfo& device) {
   bound_uncounted(context, work);
   check_time_of_patched_pass(context, work);
   check_clock(context, work);
-  if (launch.count > 1) scale(work, static_cast<double>(launch.count));
-  if (launch.derived) demote_to_derived(work);
+  finish(launch, work);
   return counted;
 }
 

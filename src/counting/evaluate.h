@@ -52,4 +52,9 @@ void check_agreement(const std::string& what, const Quantity& value, const Recip
 // Expects work.activity and the CUDA-core operations to be there.
 void count_tensor(const CountContext& context, const DeviceInfo& device, Work& work);
 
+// Whether the launch holds counters of AMD's profilers.
+bool has_amd_counters(const MetricView& values);
+// Time, operations, bytes and hit rate from them. Sets context.time.
+void count_amd(CountContext& context, Work& work);
+
 }  // namespace roofline::counting

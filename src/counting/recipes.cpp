@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "data/amd_recipes.json.h"
 #include "data/recipes.json.h"
 #include "roofline/metrics.h"
 
@@ -295,6 +296,40 @@ Recipes read_all() {
   return all;
 }
 
+void add_metrics(const RecipeList& list, std::vector<MetricId>& ids) {
+  for (const auto& recipe : list)
+    for (const auto& terms : {recipe.terms, recipe.over})
+      for (const auto& term : terms) ids.push_back(term.id);
+}
+
+Precision read_precision(const std::string& key) {
+  const auto precision = parse_precision(key);
+  if (!precision) fail("unknown precision \"" + key + "\"");
+  return *precision;
+}
+
+AmdRecipes read_amd() {
+  const auto json = Json::parse(data::amd_recipes_json());
+  AmdRecipes all;
+  all.time = read_list(json.at("time"));
+  for (const auto& [key, list] : json.at("operations").items())
+    all.operations.emplace_back(read_precision(key), read_list(list));
+  for (const auto& chip : json.at("chips")) {
+    auto& types = all.matrix_types.emplace_back(ChipSet(strings(chip, "cc")), std::vector<Precision>{}).second;
+    for (const auto& key : strings(chip, "operations")) types.push_back(read_precision(key));
+  }
+  for (const auto level : kMemoryLevels)
+    all.levels[static_cast<std::size_t>(level)] = read_level(json.at(std::string(to_string(level))));
+  all.l2_hit_rate = read_list(json.at("l2_hit_rate"));
+  add_metrics(all.time, all.counters);
+  for (const auto& [precision, list] : all.operations) add_metrics(list, all.counters);
+  for (const auto& level : all.levels)
+    for (const auto* list : {&level.total, &level.read, &level.write, &level.fraction})
+      add_metrics(*list, all.counters);
+  add_metrics(all.l2_hit_rate, all.counters);
+  return all;
+}
+
 std::optional<NumberType> parse_type(std::string_view text) {
   for (int i = 0; i <= static_cast<int>(NumberType::fp4_fp6); ++i)
     if (to_string(static_cast<NumberType>(i)) == text) return static_cast<NumberType>(i);
@@ -318,6 +353,12 @@ bool drop_suffix(std::string_view& text, std::string_view suffix) {
 std::optional<int> capability_number(std::string_view text) {
   int major = 0, minor = 0;
   const char* end = text.data() + text.size();
+  if (drop_prefix(text, "gfx")) {
+    constexpr int kFirst = 0x900, kLast = 0xffff;
+    const auto result = std::from_chars(text.data(), end, major, 16);
+    const bool is_chip = result.ec == std::errc{} && result.ptr == end && major >= kFirst && major <= kLast;
+    return is_chip ? std::optional<int>(major) : std::nullopt;
+  }
   const auto first = std::from_chars(text.data(), end, major);
   if (first.ec != std::errc{} || first.ptr == end || *first.ptr != '.') return std::nullopt;
   const auto second = std::from_chars(first.ptr + 1, end, minor);
@@ -350,6 +391,11 @@ bool ChipSet::holds(std::optional<int> capability) const {
 
 const Recipes& recipes() {
   static const Recipes all = read_all();
+  return all;
+}
+
+const AmdRecipes& amd_recipes() {
+  static const AmdRecipes all = read_amd();
   return all;
 }
 

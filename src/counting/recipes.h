@@ -16,7 +16,8 @@
 
 namespace roofline::counting {
 
-// 10 x major + minor of "9.0"; nullopt for anything else.
+// 10 x major + minor of "9.0"; of an AMD chip ("gfx90a") the hexadecimal number, which is larger than any of those.
+// nullopt for anything else.
 std::optional<int> capability_number(std::string_view text);
 
 // The compute capabilities a recipe holds for: "9.0", "10.0-10.3", "-7.2", "9.0-". Empty: all, known or not.
@@ -147,6 +148,19 @@ struct Recipes {
   std::vector<UnitClassRule> unit_classes;
   std::vector<CollectRule> collect;
 };
+
+// Counters of AMD's profilers, from data/amd_recipes.json. They name the precision of every operation, so that one list
+// serves vectors and matrices alike.
+struct AmdRecipes {
+  RecipeList time;
+  std::vector<std::pair<Precision, RecipeList>> operations;
+  // Which matrix types a chip has; types of a chip that is not listed may all occur.
+  std::vector<std::pair<ChipSet, std::vector<Precision>>> matrix_types;
+  std::array<LevelRecipes, kMemoryLevels.size()> levels;
+  RecipeList l2_hit_rate;
+  std::vector<MetricId> counters;  // all of the above; one of them in a launch tells that AMD's counters are in it
+};
+const AmdRecipes& amd_recipes();
 
 // Loaded on first use. Throws std::logic_error when data/recipes.json names a metric that metrics.csv does not, or is
 // wrong in another way: a fault in our own data, which a test finds.

@@ -12,7 +12,7 @@
 namespace roofline::machines {
 namespace {
 
-enum class Kind { text, count, frequency, bandwidth, bytes, operations, bits, bit_rate, power, per_clock };
+enum class Kind { text, count, frequency, bandwidth, bytes, operations, bits, bit_rate, power, per_clock, time };
 
 struct KeySpec {
   std::string_view key;
@@ -36,7 +36,11 @@ constexpr std::array kKeys = std::to_array<KeySpec>({
     {"unsupported", Kind::text},
     {"confidence", Kind::text},
     {"note", Kind::text},
+    {"kind", Kind::text},
+    {"measured_with", Kind::text},
     {"sm_count", Kind::count},
+    {"threads_measured", Kind::count},
+    {"clock_measured", Kind::frequency},
     {"base_clock", Kind::frequency},
     {"boost_clock", Kind::frequency},
     {"tensor_clock", Kind::frequency},
@@ -46,6 +50,7 @@ constexpr std::array kKeys = std::to_array<KeySpec>({
     {"dram_measured", Kind::bandwidth},
     {"l2_measured", Kind::bandwidth},
     {"l2_slice_measured", Kind::bandwidth},
+    {"shared_measured", Kind::bandwidth},
     {"link_both_directions", Kind::bandwidth},
     {"memory", Kind::bytes},
     {"memory_reported", Kind::bytes},
@@ -91,13 +96,44 @@ constexpr std::array kUnits = std::to_array<UnitSpec>({
     {"Gbit/s", Kind::bit_rate, 1e9},
     {"W", Kind::power, 1},
     {"B/clk", Kind::per_clock, 1},
+    {"ns", Kind::time, 1e-9},
+    {"us", Kind::time, 1e-6},
 });
+
+constexpr std::string_view kMeasured = "_measured";
+constexpr std::string_view kMix = "_mix";
+
+// The precision behind a key for operations: "fp64.vector", "fp64.vector_measured" (multiply-adds) or
+// "fp64.vector_mix_measured" (the best mix of instructions).
+std::optional<Precision> precision_of(std::string_view key) {
+  if (key.ends_with(kMeasured)) {
+    key.remove_suffix(kMeasured.size());
+    if (key.ends_with(kMix)) key.remove_suffix(kMix.size());
+  }
+  return parse_precision(key);
+}
+
+// "l1_measured", "l3_copy_measured", "dram_latency_measured", "l2_size_measured": a level, what of it, and the ending.
+std::optional<Kind> kind_of_level_figure(std::string_view key) {
+  constexpr std::array<std::string_view, 5> kLevels = {"l1", "l2", "l3", "l4", "dram"};
+  constexpr std::array<std::string_view, 8> kAccess = {"",       "_read",     "_write",   "_copy",
+                                                       "_triad", "_nt_write", "_nt_copy", "_nt_triad"};
+  if (!key.ends_with(kMeasured)) return std::nullopt;
+  key.remove_suffix(kMeasured.size());
+  const auto level = key.substr(0, key.find('_'));
+  if (std::find(kLevels.begin(), kLevels.end(), level) == kLevels.end()) return std::nullopt;
+  key.remove_prefix(level.size());
+  if (key == "_size") return Kind::bytes;
+  if (key == "_latency") return Kind::time;
+  if (std::find(kAccess.begin(), kAccess.end(), key) != kAccess.end()) return Kind::bandwidth;
+  return std::nullopt;
+}
 
 std::optional<Kind> kind_of(std::string_view key) {
   const auto it = std::find_if(kKeys.begin(), kKeys.end(), [&](const KeySpec& k) { return k.key == key; });
   if (it != kKeys.end()) return it->kind;
-  if (parse_precision(key)) return Kind::operations;
-  return std::nullopt;
+  if (precision_of(key)) return Kind::operations;
+  return kind_of_level_figure(key);
 }
 
 std::string units_for(Kind kind) {
@@ -121,7 +157,7 @@ double unit_factor(const RawFigure& raw, Kind kind, const std::string& label) {
   if (it == kUnits.end())
     fail(label, raw.line, "wrong-unit", fmt::format("{} in '{}'", raw.key, raw.unit), "one of " + expected,
          "correct the unit");
-  const auto precision = parse_precision(raw.key);
+  const auto precision = precision_of(raw.key);
   const bool integer_unit = raw.unit.find("FLOP") == std::string::npos;
   if (precision && is_integer(precision->type) != integer_unit)
     fail(label, raw.line, "wrong-unit", fmt::format("{} in '{}'", raw.key, raw.unit),
@@ -307,20 +343,46 @@ std::string measured_text(const Figure& figure, const std::string& origin) {
   return text;
 }
 
-std::optional<Ceiling> measured(const MachineFacts& facts) {
-  Ceiling ceiling;
-  ceiling.kind = CeilingKind::measured;
-  const bool amd = facts.text("vendor") == "AMD";
-  const auto add = [&](std::string_view key, MemoryLevel level, Definition definition) {
-    if (const auto* f = facts.find(key))
-      ceiling.bandwidths.push_back({level, std::move(definition), *f->value, measured_text(*f, facts.origin)});
-  };
-  add("dram_measured", MemoryLevel::dram, "dram");
-  add("l2_measured", MemoryLevel::l2, amd ? "tcc" : "lts2xbar");
-  add("l2_slice_measured", MemoryLevel::l2, "lts_t");
+// What the bytes of a level's bandwidth count, see docs/machines.md. Of a CPU they are those that instructions name.
+struct LevelTags {
+  std::string_view l1, l2, shared;
+};
+LevelTags level_tags(const MachineFacts& facts) {
+  if (facts.text("kind") == "cpu") return {"load_store", "load_store", "load_store"};
+  if (facts.text("vendor") == "AMD") return {"tcp", "tcc", "lds"};
+  return {"lsu_writeback", "lts2xbar", "shared_wavefronts"};
+}
+
+void add_measured_peaks(const MachineFacts& facts, Ceiling& ceiling) {
   if (const auto* f = facts.find("matmul_measured"))
     ceiling.peaks.push_back(
         {Precision{NumberType::bf16, Path::tensor}, *f->value, measured_text(*f, facts.origin), std::nullopt});
+  for (const auto& f : facts.figures) {
+    const std::string_view key = f.key;
+    if (!key.ends_with(kMeasured)) continue;
+    const auto precision = parse_precision(key.substr(0, key.size() - kMeasured.size()));
+    if (!precision) continue;
+    // The measured peak of the very format says more than the published product of matrices.
+    std::erase_if(ceiling.peaks, [&](const Peak& p) { return p.precision == *precision; });
+    ceiling.peaks.push_back({*precision, *f.value, measured_text(f, facts.origin), facts.value("clock_measured")});
+  }
+}
+
+std::optional<Ceiling> measured(const MachineFacts& facts) {
+  Ceiling ceiling;
+  ceiling.kind = CeilingKind::measured;
+  ceiling.sm_clock_hz = facts.value("clock_measured");
+  const auto tags = level_tags(facts);
+  const auto add = [&](std::string_view key, MemoryLevel level, std::string_view definition) {
+    if (const auto* f = facts.find(key))
+      ceiling.bandwidths.push_back({level, Definition(definition), *f->value, measured_text(*f, facts.origin)});
+  };
+  add("dram_measured", MemoryLevel::dram, "dram");
+  add("l2_measured", MemoryLevel::l2, tags.l2);
+  add("l2_slice_measured", MemoryLevel::l2, "lts_t");
+  add("l1_measured", MemoryLevel::l1, tags.l1);
+  add("shared_measured", MemoryLevel::shared, tags.shared);
+  add_measured_peaks(facts, ceiling);
   if (ceiling.bandwidths.empty() && ceiling.peaks.empty()) return std::nullopt;
   return ceiling;
 }

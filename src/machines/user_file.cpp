@@ -72,7 +72,8 @@ class Reader {
     std::stable_sort(figures.begin(), figures.end(), [](const Figure& a, const Figure& b) { return a.line < b.line; });
     const auto& facts = machine_.facts;
     const bool roofs = std::any_of(figures.begin(), figures.end(), [](const Figure& f) {
-      return f.key == "dram" || f.key == "rates" || parse_precision(f.key).has_value();
+      return f.key == "dram" || f.key == "rates" || parse_precision(f.key).has_value() ||
+             (f.key.ends_with("_measured") && f.value.has_value());
     });
     if (facts.figures.empty() || !roofs)
       fail(path_, 1, "missing-key", "neither dram nor a peak", "at least one roof, such as dram = \"3352 GB/s\"",

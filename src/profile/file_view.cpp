@@ -40,6 +40,11 @@ class Mapped final : public FileView {
     static_cast<void>(::madvise(address_, size(), access == Access::sequential ? MADV_SEQUENTIAL : MADV_NORMAL));
   }
 
+  void release(std::uint64_t size) const override {
+    static const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    if (const auto whole = size / page * page; whole > 0) static_cast<void>(::madvise(address_, whole, MADV_DONTNEED));
+  }
+
  private:
   void* address_;
 };

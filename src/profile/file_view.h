@@ -23,6 +23,8 @@ class FileView {
   std::string_view bytes() const { return bytes_; }
   std::uint64_t size() const { return bytes_.size(); }
   virtual void advise(Access /*access*/) const {}
+  // The first `size` bytes are done with for now: memory that only mirrors the file may go. They can still be read.
+  virtual void release(std::uint64_t /*size*/) const {}
 
  protected:
   void set_bytes(std::string_view bytes) { bytes_ = bytes; }

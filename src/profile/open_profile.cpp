@@ -7,6 +7,7 @@
 #include <system_error>
 #include <thread>
 
+#include "profile/amd_sysinfo.h"
 #include "profile/reader.h"
 #include "profile/sniff.h"
 #include "profile/unpack.h"
@@ -26,7 +27,9 @@ struct Format {
 };
 
 // In the order they are asked.
-constexpr Format kExports[] = {{looks_like_ncu_csv, read_ncu_csv}, {looks_like_nvprof_csv, read_nvprof_csv}};
+constexpr Format kExports[] = {{looks_like_amd_counters, read_amd_counters},
+                               {looks_like_ncu_csv, read_ncu_csv},
+                               {looks_like_nvprof_csv, read_nvprof_csv}};
 
 std::optional<Read> find_export(std::string_view head) {
   for (const auto& format : kExports) {
@@ -111,7 +114,9 @@ void warn_of_repeated_names(std::span<const std::string> paths, std::vector<Prof
 
 }  // namespace
 
-Profile open_profile(const std::string& path, const ReadOptions& options) { return read_named(path, options, nullptr); }
+Profile open_profile(const std::string& path, const ReadOptions& options) {
+  return read_named(amd_workload_file(path), options, nullptr);
+}
 
 Profile read_profile(std::string_view bytes, const std::string& label, const ReadOptions& options) {
   // A copy: the profile may outlive the caller's bytes and reads rules and sections from its own later on.

@@ -40,6 +40,10 @@ Profile read_ncu_csv(const Input& input, const ReadOptions& options);
 bool looks_like_nvprof_csv(std::string_view head);
 Profile read_nvprof_csv(const Input& input, const ReadOptions& options);
 
+// Counter tables of ROCm's profilers: rocprof-compute (pmc_perf.csv), rocprofv3 (counter_collection.csv), rocprof.
+bool looks_like_amd_counters(std::string_view head);
+Profile read_amd_counters(const Input& input, const ReadOptions& options);
+
 // A table typed by a person, CSV or Markdown. Asked last: almost any table of text looks like one.
 bool looks_like_table(std::string_view head);
 Profile read_table(const Input& input, const ReadOptions& options);

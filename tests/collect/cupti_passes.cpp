@@ -35,19 +35,26 @@ struct CuptiPasses::Library {
 
 namespace {
 
+template <typename Params>
+Params sized(std::size_t size) {
+  Params params{};
+  params.structSize = size;
+  return params;
+}
+
 // One chip's configuration, closed at the end of the scope.
 template <typename Library>
 class Host {
  public:
   Host(const Library& library, const std::string& chip) : library_(library) {
-    CUpti_Profiler_Host_Initialize_Params params = {CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE};
+    auto params = sized<CUpti_Profiler_Host_Initialize_Params>(CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE);
     params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
     params.pChipName = chip.c_str();
     if (library_.initialize(&params) == CUPTI_SUCCESS) host_ = params.pHostObject;
   }
   ~Host() {
     if (host_ == nullptr) return;
-    CUpti_Profiler_Host_Deinitialize_Params params = {CUpti_Profiler_Host_Deinitialize_Params_STRUCT_SIZE};
+    auto params = sized<CUpti_Profiler_Host_Deinitialize_Params>(CUpti_Profiler_Host_Deinitialize_Params_STRUCT_SIZE);
     params.pHostObject = host_;
     library_.deinitialize(&params);
   }
@@ -58,7 +65,8 @@ class Host {
     if (host_ == nullptr || !add(metrics)) return std::nullopt;
     auto config = image();
     if (config.empty()) return std::nullopt;
-    CUpti_Profiler_Host_GetNumOfPasses_Params params = {CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE};
+    auto params =
+        sized<CUpti_Profiler_Host_GetNumOfPasses_Params>(CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE);
     params.configImageSize = config.size();
     params.pConfigImage = config.data();
     if (library_.pass_count(&params) != CUPTI_SUCCESS) return std::nullopt;
@@ -69,7 +77,8 @@ class Host {
   bool add(const std::vector<std::string>& metrics) {
     std::vector<const char*> names;
     for (const auto& metric : metrics) names.push_back(metric.c_str());
-    CUpti_Profiler_Host_ConfigAddMetrics_Params params = {CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE};
+    auto params =
+        sized<CUpti_Profiler_Host_ConfigAddMetrics_Params>(CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE);
     params.pHostObject = host_;
     params.ppMetricNames = names.data();
     params.numMetrics = names.size();
@@ -77,11 +86,13 @@ class Host {
   }
 
   std::vector<std::uint8_t> image() {
-    CUpti_Profiler_Host_GetConfigImageSize_Params size = {CUpti_Profiler_Host_GetConfigImageSize_Params_STRUCT_SIZE};
+    auto size =
+        sized<CUpti_Profiler_Host_GetConfigImageSize_Params>(CUpti_Profiler_Host_GetConfigImageSize_Params_STRUCT_SIZE);
     size.pHostObject = host_;
     if (library_.image_size(&size) != CUPTI_SUCCESS) return {};
     std::vector<std::uint8_t> bytes(size.configImageSize);
-    CUpti_Profiler_Host_GetConfigImage_Params params = {CUpti_Profiler_Host_GetConfigImage_Params_STRUCT_SIZE};
+    auto params =
+        sized<CUpti_Profiler_Host_GetConfigImage_Params>(CUpti_Profiler_Host_GetConfigImage_Params_STRUCT_SIZE);
     params.pHostObject = host_;
     params.configImageSize = bytes.size();
     params.pConfigImage = bytes.data();
@@ -112,7 +123,8 @@ std::optional<CuptiPasses> CuptiPasses::open() {
 }
 
 std::vector<std::string> CuptiPasses::chips() const {
-  CUpti_Profiler_Host_GetSupportedChips_Params params = {CUpti_Profiler_Host_GetSupportedChips_Params_STRUCT_SIZE};
+  auto params =
+      sized<CUpti_Profiler_Host_GetSupportedChips_Params>(CUpti_Profiler_Host_GetSupportedChips_Params_STRUCT_SIZE);
   if (library_->supported_chips(&params) != CUPTI_SUCCESS) return {};
   return {params.ppChipNames, params.ppChipNames + params.numChips};
 }

@@ -1,0 +1,40 @@
+// What people and programs see of a timeline.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "roofline/chart.h"
+#include "roofline/document.h"
+#include "roofline/machine.h"
+#include "roofline/step.h"
+#include "roofline/timeline.h"
+
+namespace roofline {
+
+struct TimelineViewOptions {
+  std::size_t top = 15;    // kernels listed; 0: all
+  bool by_shape = false;   // grid and block beside each kernel
+  bool all_steps = false;  // a table of all steps
+};
+
+// A timeline with what was found in it.
+struct AnalyzedTimeline {
+  Timeline timeline;
+  std::vector<DeviceStep> devices;
+};
+
+// Verdict, where the time goes, kernels, copies and steps of each GPU, and what is to be said about the recording.
+// Where the input holds only sums: the kernels, and what sums cannot tell.
+Document timeline_document(const AnalyzedTimeline& analyzed, const TimelineViewOptions& options);
+
+// Schema roofline/timeline/1, see docs/timeline.md.
+std::string timeline_json(std::span<const AnalyzedTimeline> timelines);
+
+// One step as lanes, streams and host threads against time: the median step of the device, or all of its work where
+// there are no steps. A self-contained SVG 1.1 file.
+std::string lanes_svg(const Timeline& timeline, const DeviceStep& step, const SvgOptions& options = {});
+
+}  // namespace roofline

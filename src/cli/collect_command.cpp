@@ -1,0 +1,333 @@
+#include "cli/collect_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cli/choices.h"
+#include "cli/collect_view.h"
+#include "cli/output.h"
+#include "cli/terminal.h"
+#include "roofline/analysis.h"
+#include "roofline/collect.h"
+#include "roofline/document.h"
+#include "roofline/error.h"
+#include "roofline/machines.h"
+#include "roofline/model.h"
+#include "roofline/profile.h"
+
+namespace roofline::cli {
+namespace {
+
+using collect::Plan;
+using collect::Preflight;
+using collect::Question;
+using collect::Request;
+using collect::Run;
+using collect::Target;
+using collect::TensorCounters;
+
+constexpr int kSignalled = 128;
+
+enum class Profiler { ncu, native, rocprof };
+
+const std::map<std::string, Profiler> kProfilers = {
+    {"ncu", Profiler::ncu}, {"native", Profiler::native}, {"rocprof", Profiler::rocprof}};
+const std::map<std::string, Question> kQuestions = {{"table", Question::table},
+                                                    {"hierarchy", Question::hierarchy},
+                                                    {"diagnose", Question::diagnose},
+                                                    {"all", Question::all}};
+const std::map<std::string, TensorCounters> kTensor = {
+    {"auto", TensorCounters::automatic}, {"all", TensorCounters::every}, {"none", TensorCounters::none}};
+
+void say(const Document& document) {
+  auto style = detect_style(0);
+  style.color = false;
+  fmt::print(stderr, "{}\n", to_terminal(document, style));
+}
+
+// A chip, a compute capability, or a machine of the catalogue.
+Target target_named(const std::string& name) {
+  if (const auto target = collect::find_target(name)) return *target;
+  const auto& catalogue = MachineCatalogue::instance();
+  if (const auto* machine = catalogue.find(name)) {
+    if (const auto target = collect::find_target(machine->compute_capability, machine->name)) return *target;
+    throw UsageError(
+        fmt::format("--chip '{}': {} has no counters that ncu reads; for AMD add --with rocprof", name, machine->name));
+  }
+  std::string chips;
+  for (const auto& chip : collect::MetricMatrix::instance().chips()) chips += " " + chip.name;
+  throw UsageError(fmt::format("--chip '{}': no chip, compute capability or machine; chips are{}", name, chips));
+}
+
+// One decoding step of Llama 3 8B, as engines run it: how many launches, how many different kernels.
+collect::StepShape step_shape(const std::string& name, const std::string& scheme, const std::string& formats) {
+  model::StepOptions options;
+  options.batch = 64;
+  options.context = 2048;
+  options.scheme = model::find_scheme(scheme);
+  std::vector<model::Operator> operators;
+  model::build_step(model::resolve_config("llama-3-8b"), options, operators);
+  collect::StepShape shape{name, formats, 0, 0};
+  for (const auto& op : operators) {
+    shape.launches += op.calls * op.launches;
+    shape.kernels += op.launches;
+  }
+  return shape;
+}
+
+class CollectCommand : public Command {
+ public:
+  void setup(CLI::App& app) override {
+    command_ = app.add_subcommand("collect", "Run a profiler with the fewest passes that answer the question");
+    command_->usage("roofline collect [OPTIONS] -o OUT -- PROGRAM ARGUMENTS...");
+    command_->footer(
+        "Finds ncu and the chip, says what it will do, runs the program under ncu and\n"
+        "prints the report; OUT.ncu-rep stays. Where the counters of tensor operations\n"
+        "cost passes, a short run first finds which of them the program needs\n"
+        "(OUT.types.ncu-rep).\n\n"
+        "  roofline collect -o decode -- python decode.py\n"
+        "  roofline collect --launch-skip 500 --launch-count 300 -- ./server --once\n"
+        "  roofline collect --set diagnose -k 'gemm|attention' -- ./app\n"
+        "  roofline collect --dry-run --chip H100 -- ./app     the commands, to run elsewhere\n"
+        "  roofline collect --check                            can counters be read here?\n\n"
+        "Exit codes: 0 fine; 1 the program failed though kernels were profiled, or\n"
+        "--check found an obstacle; 2 wrong usage; 4 nothing could be measured.");
+    add_question();
+    add_choice();
+    add_conditions();
+    add_modes();
+    command_->add_option("PROGRAM", request_.command, "The program to profile and its arguments, after --");
+  }
+
+  bool chosen() const override { return command_->parsed(); }
+
+  int run() override {
+    request_.lock_clocks = clocks_ == "base";
+    request_.flush_caches = caches_ == "all";
+    if (request_.output.ends_with(".ncu-rep")) request_.output.resize(request_.output.size() - 8);
+    if (with_ == Profiler::native)
+      throw UsageError("--with native: this build collects through ncu only; leave --with out");
+    if (plan_table_) return print_plan_table();
+    if (with_ == Profiler::rocprof) return print_rocprof();
+    const auto checked = collect::preflight(collect::System::real(), request_.ncu, request_.lock_clocks);
+    if (check_) return print_check(checked);
+    choose_target(checked);
+    if (!checked.ncu.empty()) request_.ncu = checked.ncu;
+    const auto plan = collect::plan(request_, checked.options);
+    if (report_only_) return report(plan.runs.size() > 1);
+    say(plan_document(request_, plan));
+    if (dry_run_) return print_commands(plan);
+    if (const int code = refuse(checked); code != kOk) return code;
+    return measure(plan, checked.options);
+  }
+
+ private:
+  void add_question() {
+    auto* group = command_->add_option_group("What to measure");
+    group
+        ->add_option("--set", request_.question,
+                     "table: time, DRAM bytes, FLOPs. hierarchy: L2, L1 and shared memory too. diagnose: what the "
+                     "rules of explain read. all")
+        ->transform(one_of(kQuestions))
+        ->type_name("SET")
+        ->default_str("table");
+    group
+        ->add_option("--tensor", request_.tensor,
+                     "Counters of tensor operations. auto: those that a short first run finds in use, where that saves "
+                     "passes. all: every one, in one run. none")
+        ->transform(one_of(kTensor))
+        ->type_name("WHICH")
+        ->default_str("auto");
+  }
+  void add_choice() {
+    auto* group = command_->add_option_group("Which kernels");
+    group->add_option("-k,--kernel", request_.kernel, "Only kernels whose full name matches this expression")
+        ->type_name("REGEX");
+    group->add_option("--launch-skip", request_.launch_skip, "Leave out the first N launches (warm-up)")
+        ->type_name("N");
+    group->add_option("--launch-count", request_.launch_count, "Profile N launches, then let the rest run")
+        ->type_name("N");
+    group
+        ->add_option("--nvtx", request_.nvtx,
+                     "Only inside this NVTX range, as ncu writes it: 'decode/' for push/pop, 'decode' for start/end")
+        ->type_name("RANGE")
+        ->expected(1)
+        ->take_all();
+  }
+  void add_conditions() {
+    auto* group = command_->add_option_group("Conditions");
+    group
+        ->add_option("--clock-control", clocks_,
+                     "none: clocks of a normal run (default). base: locked, which repeats better and is slower")
+        ->check(CLI::IsMember({"none", "base"}))
+        ->type_name("HOW");
+    group
+        ->add_option("--cache-control", caches_,
+                     "none: caches as the kernel before left them (default). all: flushed before every pass")
+        ->check(CLI::IsMember({"none", "all"}))
+        ->type_name("HOW");
+    group->add_option("--chip", chip_, "Chip to collect for (GH100, 9.0, h100, gfx942); default: the GPU that is here")
+        ->type_name("CHIP");
+    group->add_option("--ncu", request_.ncu, "Nsight Compute's program, where it is not found by itself")
+        ->type_name("PATH");
+    group->add_option("--with", with_, "ncu (default), or rocprof: prints the commands for an AMD --chip")
+        ->transform(one_of(kProfilers))
+        ->type_name("PROFILER");
+  }
+  void add_modes() {
+    auto* group = command_->add_option_group("Output");
+    group->add_option("-o,--output", request_.output, "The report's name, without .ncu-rep")
+        ->type_name("OUT")
+        ->default_str("report");
+    group->add_flag("-f,--force", request_.overwrite, "Replace a report of that name");
+    group->add_flag("--json", json_, "Print the report as JSON");
+    group->add_flag("--dry-run", dry_run_, "Print the commands and run nothing");
+    group->add_flag("--check", check_, "Only look for obstacles: permission, driver, containers, other profilers");
+    group->add_flag("--anyway", anyway_, "Run in spite of an obstacle");
+    group->add_flag("--report-only", report_only_, "Run nothing: print the report of an OUT that was collected before");
+    group->add_flag("--plan-table", plan_table_, "Print passes per chip for a BF16 and an FP8 step of Llama 3 8B");
+  }
+
+  int print_plan_table() const {
+    const std::array<collect::StepShape, 2> steps = {step_shape("BF16", "bf16", "bf16"),
+                                                     step_shape("FP8", "fp8", "bf16+fp8")};
+    write_output(to_markdown(collect::pass_document(steps)), "");
+    return kOk;
+  }
+
+  int print_rocprof() const {
+    if (chip_.empty()) throw UsageError("--with rocprof needs --chip gfx90a, gfx942, gfx950 or another AMD chip");
+    if (request_.command.empty()) throw UsageError("what to run is missing: roofline collect --with rocprof -- ./app");
+    const auto* machine = MachineCatalogue::instance().find(chip_);
+    write_output(to_terminal(collect::rocprof_document(machine ? machine->compute_capability : chip_, request_),
+                             detect_style(0)),
+                 "");
+    return kOk;
+  }
+
+  static int print_check(const Preflight& checked) {
+    write_output(to_terminal(collect::preflight_document(checked), detect_style(0)), "");
+    return checked.blocked() ? kCheckFailed : kOk;
+  }
+
+  void choose_target(const Preflight& checked) {
+    if (!chip_.empty())
+      request_.target = target_named(chip_);
+    else if (!checked.gpus.empty())
+      request_.target = checked.gpus.front();
+    else
+      fmt::print(stderr, "roofline: no GPU found and no --chip given: taking metrics that most chips have\n");
+  }
+
+  static int print_commands(const Plan& plan) {
+    std::string text;
+    for (const auto& run : plan.runs) {
+      if (plan.runs.size() > 1) text += fmt::format("# {}\n", run.title);
+      text += collect::shell_line(run.arguments) + "\n";
+    }
+    if (plan.runs.size() > 1)
+      text += "# then roofline adds the counters that the first run found above 0; without it add --tensor all\n";
+    write_output(text, "");
+    return kOk;
+  }
+
+  int refuse(const Preflight& checked) const {
+    if (!checked.obstacles.empty()) say(collect::preflight_document(checked));
+    if (!checked.blocked()) return kOk;
+    if (anyway_) return kOk;
+    fmt::print(stderr, "roofline: nothing was run (--anyway tries, --dry-run prints the commands)\n");
+    return kInconclusive;
+  }
+
+  // Runs of one plan must not find reports of another.
+  void check_free(const Plan& plan) const {
+    for (const auto& run : plan.runs)
+      if (!request_.overwrite && std::filesystem::exists(run.report))
+        throw UsageError(fmt::format("{} is there already; choose another -o, or --force", run.report));
+  }
+
+  int measure(const Plan& plan, const collect::NcuOptions& options) {
+    check_free(plan);
+    auto last = plan.runs.back();
+    const bool two = plan.runs.size() > 1;
+    if (two) {
+      if (const int code = perform(plan.runs.front()); code > kCheckFailed) return code;
+      const auto found = collect::leaves_found(request_.target, open_profile(plan.runs.front().report));
+      last = collect::measuring_run(request_, options, found);
+      fmt::print(stderr, "{} of {} counters of tensor operations are in use; the second run takes {}\n", found.size(),
+                 plan.runs.front().metrics.size(), passes_text(last.passes));
+    }
+    const int code = perform(last);
+    if (code > kCheckFailed) return code;
+    const int shown = report(two);
+    return shown == kOk ? code : shown;
+  }
+
+  // kOk, kCheckFailed where the program failed but was profiled, else a code to end with.
+  static int perform(const Run& run) {
+    fmt::print(stderr, "$ {}\n", collect::shell_line(run.arguments));
+    std::error_code ignored;
+    std::filesystem::remove(run.report, ignored);
+    collect::NcuLog log;
+    const auto exit = collect::run_program(run.arguments, [&](std::string_view line) {
+      log.line(line);
+      fmt::print(stderr, "{}\n", line);
+    });
+    if (const auto failure = log.failure(exit, std::filesystem::exists(run.report))) {
+      fmt::print(stderr, "roofline: {}: {}{}{}\n", failure->id, failure->finding, failure->remedy.empty() ? "" : "; ",
+                 failure->remedy);
+      return exit.interrupted_by != 0 ? kSignalled + exit.interrupted_by : kInconclusive;
+    }
+    fmt::print(stderr, "{} launch{} profiled{}\n", log.profiled(), log.profiled() == 1 ? "" : "es",
+               log.passes() ? fmt::format(" in {} passes each, as ncu counts", *log.passes()) : std::string());
+    if (!log.application_code()) return kOk;
+    fmt::print(stderr, "roofline: the program ended with code {}; what was profiled before stands\n",
+               *log.application_code());
+    return kCheckFailed;
+  }
+
+  // The same as `roofline report`, with what the first run knows of tensor operations.
+  int report(bool two) const {
+    std::vector<Profile> profiles = {open_profile(request_.output + ".ncu-rep")};
+    const auto types_path = request_.output + ".types.ncu-rep";
+    std::optional<std::string> remark;
+    if (two && std::filesystem::exists(types_path)) {
+      const auto types = open_profile(types_path);
+      std::size_t filled = 0;
+      profiles.front() = collect::with_types(std::move(profiles.front()), types, request_.target, filled);
+      if (filled > 0)
+        remark = fmt::format(
+            "tensor counters that read 0 in {} were not collected again: taken as 0 for {} launch{} of "
+            "the same kernels",
+            types_path, filled, filled == 1 ? "" : "es");
+    }
+    auto result = analyze(profiles, {});
+    if (remark) result.warnings.push_back({"tensor-types", *remark, std::nullopt});
+    write_output(json_ ? to_json(result) : to_terminal(report_document(result, {}), detect_style(0)), "");
+    return profiles.front().partial ? kUnreadable : kOk;
+  }
+
+  CLI::App* command_ = nullptr;
+  Request request_ = with_defaults();
+  Profiler with_ = Profiler::ncu;
+  std::string clocks_ = "none", caches_ = "none", chip_;
+  bool json_ = false, dry_run_ = false, check_ = false, anyway_ = false, report_only_ = false, plan_table_ = false;
+
+  static Request with_defaults() {
+    Request request;
+    request.output = "report";
+    return request;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_collect_command() { return std::make_unique<CollectCommand>(); }
+
+}  // namespace roofline::cli

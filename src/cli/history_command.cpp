@@ -1,0 +1,132 @@
+#include "cli/history_command.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+
+#include "cli/choices.h"
+#include "cli/history_part.h"
+#include "roofline/error.h"
+#include "roofline/profile.h"
+
+namespace roofline::cli {
+namespace {
+
+const std::map<std::string, CeilingChoice> kCeilings = {{"auto", CeilingChoice::automatic},
+                                                        {"datasheet", CeilingChoice::datasheet},
+                                                        {"at-clock", CeilingChoice::at_clock},
+                                                        {"measured", CeilingChoice::measured}};
+
+// By the first characters: readers of profiles refuse what is a report already.
+bool is_report_json(std::string_view head) {
+  const auto brace = head.find_first_not_of(" \t\r\n");
+  return brace != std::string_view::npos && head[brace] == '{' &&
+         head.find("\"roofline/report/") != std::string_view::npos;
+}
+
+std::string whole_stream(std::istream& in) {
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+class HistoryCommand : public Command {
+ public:
+  HistoryCommand() {
+    parts_.push_back(make_record_part());
+    parts_.push_back(make_list_part());
+    parts_.push_back(make_show_part());
+    parts_.push_back(make_trend_part());
+    parts_.push_back(make_export_part());
+    parts_.push_back(make_import_part());
+    parts_.push_back(make_prune_part());
+  }
+  void setup(CLI::App& app) override {
+    command_ =
+        app.add_subcommand("history", "Reports kept over time: record, list, show, trend, export, import, prune");
+    command_->require_subcommand(1);
+    for (const auto& part : parts_) part->setup(*command_);
+  }
+  bool chosen() const override { return command_->parsed(); }
+  int run() override {
+    for (const auto& part : parts_)
+      if (part->chosen()) return part->run();
+    return kUsage;
+  }
+
+ private:
+  CLI::App* command_ = nullptr;
+  std::vector<std::unique_ptr<HistoryPart>> parts_;
+};
+
+}  // namespace
+
+void StoreOption::setup(CLI::App& command) {
+  command.add_option("--store", where_,
+                     "A file, or postgresql://USER@HOST/DATABASE; else $ROOFLINE_STORE, else "
+                     "$XDG_DATA_HOME/roofline/history.db");
+}
+
+std::string StoreOption::shown() const {
+  const auto where = location();
+  const auto scheme = where.find("://");
+  if (scheme == std::string::npos) return where;
+  const auto end = where.find_first_of("?", scheme);
+  const auto at = where.rfind('@', end);
+  return where.substr(0, scheme + 3) + where.substr(at == std::string::npos || at < scheme ? scheme + 3 : at + 1,
+                                                    end == std::string::npos ? end : end - at - 1);
+}
+
+void LabelOption::setup(CLI::App& command, const std::string& help) {
+  command.add_option("-l,--label", texts_, help)->type_name("KEY=VALUE")->expected(1)->take_all();
+}
+
+history::Labels LabelOption::labels() const {
+  history::Labels out;
+  for (const auto& text : texts_) {
+    auto label = history::parse_label(text);
+    if (!out.insert(label).second) throw UsageError(fmt::format("label '{}' is given twice", label.first));
+  }
+  return out;
+}
+
+void ReportSource::setup(CLI::App& command) {
+  auto* group = command.add_option_group("Roofs", "For profiles; a JSON report is taken as it is");
+  group->add_option("--machine", analysis_.machine, "Catalogue machine, instead of the one that the file names");
+  group->add_option("--ceiling", analysis_.ceiling, "auto, datasheet, at-clock or measured")
+      ->transform(one_of(kCeilings))
+      ->type_name("KIND");
+  group->add_option("-k,--kernel", analysis_.filter, "Only kernels whose full name matches this expression");
+  thresholds_.setup(*group);
+}
+
+std::string ReportSource::json(const std::string& path) {
+  constexpr std::size_t kHead = 4096;
+  Profile profile;
+  if (path == "-") {
+    auto text = whole_stream(std::cin);
+    if (is_report_json(std::string_view(text).substr(0, kHead))) return text;
+    profile = read_profile(text, path);
+  } else {
+    std::ifstream in(path, std::ios::binary);
+    std::array<char, kHead> head{};
+    in.read(head.data(), head.size());
+    if (is_report_json({head.data(), static_cast<std::size_t>(in.gcount())})) {
+      in.clear();
+      in.seekg(0);
+      return whole_stream(in);
+    }
+    profile = open_profile(path);
+  }
+  analysis_.thresholds = thresholds_.resolve();
+  auto report = analyze({&profile, 1}, analysis_);
+  ThresholdOptions::note_changes(report);
+  return to_json(report);
+}
+
+std::unique_ptr<Command> make_history_command() { return std::make_unique<HistoryCommand>(); }
+
+}  // namespace roofline::cli

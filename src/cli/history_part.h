@@ -1,0 +1,69 @@
+// One of `history`'s own commands, and what they share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/threshold_options.h"
+#include "roofline/analysis.h"
+#include "roofline/history.h"
+
+namespace roofline::cli {
+
+class HistoryPart {
+ public:
+  virtual ~HistoryPart() = default;
+  virtual void setup(CLI::App& history) = 0;
+  virtual int run() = 0;
+  bool chosen() const { return command_->parsed(); }
+
+ protected:
+  CLI::App* command_ = nullptr;
+};
+
+// --store, and opening what it names.
+class StoreOption {
+ public:
+  void setup(CLI::App& command);
+  history::Store open(history::Store::Access access) const { return history::Store::open(location(), access); }
+  std::string location() const { return where_.empty() ? history::Store::default_location() : where_; }
+  // For people: without what a URL says of user and password.
+  std::string shown() const;
+
+ private:
+  std::string where_;
+};
+
+// --label k=v, several times.
+class LabelOption {
+ public:
+  void setup(CLI::App& command, const std::string& help);
+  history::Labels labels() const;
+
+ private:
+  std::vector<std::string> texts_;
+};
+
+// A report's JSON out of a file: as it is where it holds one, else made of the profile as `roofline report` does.
+class ReportSource {
+ public:
+  // Adds --machine, --ceiling, -k and the thresholds: they are about profiles, a JSON report is as it is.
+  void setup(CLI::App& command);
+  std::string json(const std::string& path);
+
+ private:
+  AnalysisOptions analysis_;
+  ThresholdOptions thresholds_;
+};
+
+std::unique_ptr<HistoryPart> make_record_part();
+std::unique_ptr<HistoryPart> make_list_part();
+std::unique_ptr<HistoryPart> make_show_part();
+std::unique_ptr<HistoryPart> make_trend_part();
+std::unique_ptr<HistoryPart> make_export_part();
+std::unique_ptr<HistoryPart> make_import_part();
+std::unique_ptr<HistoryPart> make_prune_part();
+
+}  // namespace roofline::cli

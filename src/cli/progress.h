@@ -1,0 +1,39 @@
+// How far the reading of large files has come, on standard error.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "roofline/profile.h"
+
+namespace roofline::cli {
+
+// "reading ██████░░░░  61%, 3 s left": a line of at most `width` columns.
+std::string progress_line(double share, double elapsed_s, std::size_t width, bool unicode);
+
+// A bar for whatever takes longer than a second, wiped when it ends. Silent where standard error is no terminal.
+class Progress {
+ public:
+  Progress();
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // To be called with bytes done and in all, from one thread at a time.
+  void operator()(std::uint64_t done, std::uint64_t total);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point drawn_ = start_;
+  bool terminal_;
+  bool visible_ = false;
+};
+
+// open_profiles() with a bar.
+std::vector<Profile> open_watched(std::span<const std::string> paths, ReadOptions options = {});
+
+}  // namespace roofline::cli

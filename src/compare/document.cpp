@@ -1,0 +1,262 @@
+// A comparison as a document: what changed, kernel by kernel, and what to make of it.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compare/words.h"
+#include "report/numbers.h"
+#include "roofline/compare.h"
+
+namespace roofline {
+namespace {
+
+using namespace comparing;
+
+constexpr std::size_t kMostNotes = 12;  // kernels whose changes are told in words
+
+// Keys of the rows that are shown, and the sum of the others.
+struct Shown {
+  std::vector<const ComparedKernel*> rows;
+  std::size_t others = 0;
+  double others_before = 0, others_after = 0, others_effect = 0;
+};
+
+Shown choose(const Comparison& c, const CompareOptions& options) {
+  Shown out;
+  const double least = options.negligible * c.side_before.time_s.value_or(0);
+  for (const auto& row : c.kernels) {
+    const bool unimportant = std::abs(row.effect.total_s) < least && row.time_s.before && row.time_s.after &&
+                             *row.time_s.before < 10 * least && *row.time_s.after < 10 * least;
+    if (unimportant || (options.top > 0 && out.rows.size() >= options.top)) {
+      ++out.others;
+      out.others_before += row.time_s.before.value_or(0);
+      out.others_after += row.time_s.after.value_or(0);
+      out.others_effect += row.effect.total_s;
+    } else {
+      out.rows.push_back(&row);
+    }
+  }
+  return out;
+}
+
+std::string names(const std::vector<std::size_t>& group, std::span<const SideKernel> kernels) {
+  std::vector<std::string> out;
+  constexpr std::size_t kMost = 3;
+  for (const auto i : group) {
+    if (out.size() == kMost) {
+      out.push_back(fmt::format("{} more", group.size() - kMost));
+      break;
+    }
+    out.push_back(kernels[i].name);
+  }
+  return fmt::format("{}", fmt::join(out, " + "));
+}
+
+std::string label(const ComparedKernel& row, const Comparison& c) {
+  const auto before = names(row.before, c.before);
+  const auto after = names(row.after, c.after);
+  if (row.before.empty()) return after;
+  if (row.after.empty()) return before;
+  const auto& op = c.before[row.before.front()].op;
+  if (row.by == MatchedBy::op && !op.empty()) return op;
+  return before == after ? before : before + " → " + after;
+}
+
+std::string kind_text(const ComparedKernel& row) {
+  switch (row.kind) {
+    case MatchKind::matched:
+      return "";
+    case MatchKind::split:
+      return fmt::format("1 → {}", row.after.size());
+    case MatchKind::merged:
+      return fmt::format("{} → 1", row.before.size());
+    case MatchKind::regrouped:
+      return fmt::format("{} → {}", row.before.size(), row.after.size());
+    case MatchKind::appeared:
+      return "new";
+    case MatchKind::vanished:
+      return "gone";
+  }
+  return "";
+}
+
+Tone tone_of(double change_s, bool sure) {
+  if (!sure || change_s == 0) return Tone::normal;
+  return change_s < 0 ? Tone::good : Tone::bad;
+}
+
+Cell seconds_cell(const std::optional<double>& s, bool there) {
+  if (!there) return {"", std::nullopt, Tone::faint};
+  return s ? Cell{seconds_text(*s), s} : Cell{};
+}
+
+std::string effect_text(double seconds) { return signed_seconds_text(seconds); }
+
+bool within_noise(const Change& change) { return change.interval && !change.significant(); }
+
+Cell change_cell(const ComparedKernel& row) {
+  if (!row.time_s.ratio) return {kind_text(row), std::nullopt, Tone::faint};
+  const auto mark = within_noise(row.time_s) ? "~" : "";
+  return {mark + change_text(*row.time_s.ratio), *row.time_s.ratio - 1,
+          within_noise(row.time_s) ? Tone::faint : tone_of(row.effect.total_s, true)};
+}
+
+Cell interval_cell(const Change& change) {
+  if (!change.interval) return {};
+  return {interval_text(*change.interval), std::nullopt, Tone::faint};
+}
+
+std::string fraction_of(const std::optional<double>& fraction, Bound bound) {
+  if (!fraction) return "—";
+  return (bound == Bound::lower ? "≥" : "") + numbers::percent(*fraction);
+}
+
+Cell fraction_cell(const ComparedKernel& row) {
+  if (!row.fraction.before && !row.fraction.after) return {};
+  const auto a = fraction_of(row.fraction.before, row.fraction_bound_before);
+  const auto b = fraction_of(row.fraction.after, row.fraction_bound_after);
+  if (row.before.empty()) return {b, row.fraction.after};
+  if (row.after.empty()) return {a, std::nullopt};
+  return {fmt::format("{} {} {}", a, row.fraction_comparable ? "→" : "|", b), row.fraction.after};
+}
+
+Table kernel_table(const Comparison& c, const Shown& shown) {
+  Table t;
+  t.columns = {{"Kernel", "kernel", Align::left, true, 0, false, false, 12},
+               {"Match", "match", Align::left, false, 3},
+               {"Before", "time_before_s", Align::right, false, 0},
+               {"After", "time_after_s", Align::right, false, 0},
+               {"Effect", "effect_s", Align::right, false, 0},
+               {"Change", "change", Align::right, false, 1},
+               {"95%", "interval", Align::left, false, 5},
+               {"% of roof", "fraction_after", Align::right, false, 2},
+               {"Fraction before", "fraction_before", Align::right, false, 6, true},
+               {"Work", "work_effect_s", Align::right, false, 4},
+               {"Nearness", "efficiency_effect_s", Align::right, false, 4}};
+  if (std::none_of(shown.rows.begin(), shown.rows.end(), [](const auto* r) { return r->time_s.interval.has_value(); }))
+    t.columns[6].data_only = true;
+  for (const auto* row : shown.rows) {
+    const auto& e = row->effect;
+    const bool sure = !within_noise(row->time_s);
+    t.rows.push_back({{label(*row, c)},
+                      {kind_text(*row)},
+                      seconds_cell(row->time_s.before, !row->before.empty()),
+                      seconds_cell(row->time_s.after, !row->after.empty()),
+                      {effect_text(e.total_s), e.total_s, tone_of(e.total_s, sure)},
+                      change_cell(*row),
+                      interval_cell(row->time_s),
+                      fraction_cell(*row),
+                      row->fraction.before ? Cell{"", row->fraction.before} : Cell{},
+                      e.split_known ? Cell{effect_text(e.work_s), e.work_s} : Cell{},
+                      e.split_known ? Cell{effect_text(e.efficiency_s), e.efficiency_s} : Cell{}});
+  }
+  if (shown.others > 0)
+    t.rows.push_back({{numbers::counted(shown.others, "other"), std::nullopt, Tone::faint},
+                      {},
+                      {seconds_text(shown.others_before), shown.others_before},
+                      {seconds_text(shown.others_after), shown.others_after},
+                      {effect_text(shown.others_effect), shown.others_effect}});
+  const auto& total = c.time_s;
+  t.footer = {
+      {"total"},
+      {},
+      seconds_cell(total.before, true),
+      seconds_cell(total.after, true),
+      {effect_text(c.total.total_s), c.total.total_s},
+      total.ratio ? Cell{(within_noise(total) ? "~" : "") + change_text(*total.ratio), *total.ratio - 1} : Cell{},
+      interval_cell(total),
+      {},
+      {},
+      c.total.split_known ? Cell{effect_text(c.total.work_s), c.total.work_s} : Cell{},
+      c.total.split_known ? Cell{effect_text(c.total.efficiency_s), c.total.efficiency_s} : Cell{}};
+  for (auto& row : t.rows) row.resize(t.columns.size());
+  for (auto& cell : t.footer)
+    if (cell.tone == Tone::normal) cell.tone = Tone::strong;
+  return t;
+}
+
+// ---------------------------------------------------------------- sentences
+
+std::string headline(const Comparison& c) {
+  const auto& t = c.time_s;
+  if (!t.before || !t.after) return "The times of a side are not known.";
+  auto out = fmt::format("{} → {}", seconds_text(*t.before), seconds_text(*t.after));
+  if (t.ratio) out += ": " + change_text(*t.ratio);
+  if (t.interval) out += fmt::format(" (95%: {})", interval_text(*t.interval));
+  if (within_noise(t)) out += ", within the noise";
+  return out + ".";
+}
+
+std::string fraction_line(const Comparison& c) {
+  const auto& a = c.side_before;
+  const auto& b = c.side_after;
+  if (!a.fraction && !b.fraction) return {};
+  const auto before = fraction_of(a.fraction, a.bound), after = fraction_of(b.fraction, b.bound);
+  if (!c.comparable)
+    return fmt::format("Share of the roof: {} before, {} after. These are not to be compared, see below.", before,
+                       after);
+  return fmt::format("Share of the roof: {} → {}, over {} and {} of the time.", before, after,
+                     numbers::share(a.placed_time_share), numbers::share(b.placed_time_share));
+}
+
+std::string found_by(const ComparedKernel& row) {
+  if (row.kind == MatchKind::appeared || row.kind == MatchKind::vanished) return {};
+  if (row.by == MatchedBy::identity || row.by == MatchedBy::request) return {};
+  return fmt::format("matched by {}", to_string(row.by));
+}
+
+Bullets kernel_notes(const Comparison& c, const Shown& shown) {
+  Bullets out;
+  for (const auto* row : shown.rows) {
+    if (out.items.size() >= kMostNotes) break;
+    auto parts = row->what_changed;
+    if (!row->worthless.empty()) parts.push_back(row->worthless);
+    if (auto by = found_by(*row); !by.empty()) parts.push_back(std::move(by));
+    if (parts.empty()) continue;
+    out.items.push_back({fmt::format("{}: {}", label(*row, c), fmt::join(parts, "; "))});
+  }
+  return out;
+}
+
+Bullets caveats(const Comparison& c, const Shown& shown) {
+  Bullets out;
+  for (const auto& text : c.caveats) out.items.push_back({text, Tone::faint});
+  const auto any = [&](auto test) { return std::any_of(shown.rows.begin(), shown.rows.end(), test); };
+  if (any([](const auto* r) { return within_noise(r->time_s); }))
+    out.items.push_back({"~: within the noise, nothing is known to have changed", Tone::faint});
+  if (any([](const auto* r) { return r->fraction.before && r->fraction.after && !r->fraction_comparable; }))
+    out.items.push_back({"|: shares of different roofs, not to be compared", Tone::faint});
+  if (any([](const auto* r) { return r->effect.split_known; }))
+    out.items.push_back(
+        {"effects add up to the total; each is work (the roof time changed, at the old share of the "
+         "roof) plus nearness (the rest)",
+         Tone::faint});
+  return out;
+}
+
+std::string inputs(const ComparedSide& side) {
+  if (side.inputs.empty()) return "unnamed";
+  if (side.inputs.size() == 1) return side.inputs.front();
+  return fmt::format("{} and {} more", side.inputs.front(), side.inputs.size() - 1);
+}
+
+}  // namespace
+
+Document comparison_document(const Comparison& c, const CompareOptions& options) {
+  Document out;
+  out.title = fmt::format("{} → {}", inputs(c.side_before), inputs(c.side_after));
+  const auto shown = choose(c, options);
+  out.blocks.emplace_back(Paragraph{headline(c), Tone::strong});
+  if (const auto line = fraction_line(c); !line.empty()) out.blocks.emplace_back(Paragraph{line});
+  out.blocks.emplace_back(kernel_table(c, shown));
+  if (auto notes = kernel_notes(c, shown); !notes.items.empty()) {
+    out.blocks.emplace_back(Heading{"What changed"});
+    out.blocks.emplace_back(std::move(notes));
+  }
+  if (auto notes = caveats(c, shown); !notes.items.empty()) out.blocks.emplace_back(std::move(notes));
+  return out;
+}
+
+}  // namespace roofline

@@ -1,0 +1,472 @@
+// The regression gate: whether a fraction of the roof fell, and whether that can be known.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "compare/compare_sides.h"
+#include "compare/match.h"
+#include "compare/noise.h"
+#include "compare/words.h"
+#include "report/numbers.h"
+#include "roofline/compare.h"
+#include "roofline/error.h"
+
+namespace roofline {
+namespace comparing {
+namespace {
+
+constexpr double kSameBytes = 1.02;    // factor within which DRAM bytes say that the work is the same
+constexpr double kSameWork = 1.05;     // factor of work per launch within which another shape is still the same work
+constexpr double kNoiseShare = 0.005;  // of the time: smaller kernels tell nothing of the noise of larger ones
+constexpr double kMissed = 0.10;       // chance with which a drop of twice the limit may pass unnoticed
+constexpr double kFaster = 0.05;       // chance with which an unchanged time may count as faster
+
+LogChange logs(const Change& change) {
+  return {change.ratio ? std::log(*change.ratio) : 0, change.noise ? *change.noise * *change.noise : 0, change.freedom,
+          change.scale};
+}
+
+double standard_error(const LogChange& c) { return std::sqrt(c.variance * c.scale); }
+
+// Chance that noise alone makes the value this low or lower.
+double chance_below(const LogChange& c) {
+  const double error = standard_error(c);
+  if (c.freedom <= 0 || error <= 0) return 1;
+  return student_above(-c.difference / error, c.freedom);
+}
+
+// ---------------------------------------------------------------- one kernel
+
+// A kernel of the baseline on its way to a verdict.
+struct Case {
+  const ComparedKernel* row = nullptr;
+  GateFinding finding;
+  LogChange fraction, time;
+  double limit = 0;   // relative drop that is let pass
+  bool open = true;   // no verdict yet
+  double chance = 1;  // that noise alone looks like this drop
+  KernelBudget budget;
+};
+
+void close(Case& c, GateVerdict verdict, std::string reason) {
+  c.open = false;
+  c.finding.verdict = verdict;
+  c.finding.reasons.push_back(std::move(reason));
+}
+
+void inconclusive(Case& c, std::string reason) { close(c, GateVerdict::inconclusive, std::move(reason)); }
+
+std::optional<double> per_call(const Change& total, const Change& launches, bool after) {
+  const auto& t = after ? total.after : total.before;
+  const auto& n = after ? launches.after : launches.before;
+  if (!t || !n || *n <= 0) return std::nullopt;
+  return *t / *n;
+}
+
+// Whether a call does the same work within a factor. Nothing where it was not counted.
+std::optional<bool> same_amount(const Change& total, const Change& launches, double factor) {
+  const auto a = per_call(total, launches, false), b = per_call(total, launches, true);
+  if (!a || !b) return std::nullopt;
+  if (*a <= 0 || *b <= 0) return *a == *b;
+  return *a <= factor * *b && *b <= factor * *a;
+}
+
+// The same function with the same shape that moves the same bytes: what nobody counted is the same, too.
+bool same_launch(const ComparedKernel& row) {
+  return row.kind == MatchKind::matched && row.by == MatchedBy::identity &&
+         same_amount(row.dram_bytes, row.launches, kSameBytes) == true;
+}
+
+bool another_shape(const ComparedKernel& row, const Comparison& c) {
+  if (row.kind != MatchKind::matched) return false;
+  const auto& a = c.before[row.before.front()];
+  const auto& b = c.after[row.after.front()];
+  if (a.grid == b.grid && a.block == b.block) return false;
+  const auto flops = same_amount(row.flops, row.launches, kSameWork);
+  const auto bytes = same_amount(row.dram_bytes, row.launches, kSameWork);
+  return flops == false && bytes == false;
+}
+
+std::string why_unplaced(const std::vector<std::size_t>& group, std::span<const SideKernel> kernels) {
+  for (const auto i : group)
+    if (!kernels[i].mean.fraction && !kernels[i].mean.reason.empty()) return kernels[i].mean.reason;
+  return "counters are missing";
+}
+
+// What can be said before any statistics.
+void judge_data(Case& c, const Comparison& comparison) {
+  const auto& row = *c.row;
+  if (row.after.empty()) return inconclusive(c, "not found in the candidate");
+  if (!row.fraction_comparable || !comparison.comparable)
+    return inconclusive(c, comparison.comparable ? "another clock or kind of roof" : "see the reasons above");
+  if (!row.fraction.before)
+    return inconclusive(
+        c, fmt::format("no share of the roof in the baseline: {}", why_unplaced(row.before, comparison.before)));
+  if (!row.fraction.after)
+    return inconclusive(
+        c, fmt::format("no share of the roof in the candidate: {}", why_unplaced(row.after, comparison.after)));
+  if (another_shape(row, comparison))
+    return inconclusive(c, "another launch shape doing other work: not the same problem");
+  const bool bounded = row.fraction_bound_before != Bound::exact || row.fraction_bound_after != Bound::exact;
+  if (bounded && !same_launch(row))
+    return inconclusive(c, "FLOPs are not counted: the share of the roof is a lower bound only");
+  if (bounded) {
+    // The roof time is unknown, but equal: the share changed as the inverse of the time.
+    c.fraction = logs(row.call_time_s);
+    c.fraction.difference = -c.fraction.difference;
+    c.finding.reasons.emplace_back(
+        "FLOPs are not counted; same kernel, shape and bytes: the share changed as the time");
+  }
+  if (!row.fraction.ratio || !row.call_time_s.ratio)
+    return inconclusive(c, "not in every repeat, or without a positive time");
+}
+
+std::string shares(const Case& c) {
+  const auto& f = c.row->fraction;
+  const auto change = std::exp(c.fraction.difference);
+  const auto interval = interval_of(c.fraction);
+  return fmt::format("share of the roof {} → {} ({}{})", numbers::percent(*f.before), numbers::percent(*f.after),
+                     change_text(change), interval ? ", 95%: " + interval_text(*interval) : "");
+}
+
+std::string times(const Case& c) {
+  const auto& t = c.row->call_time_s;
+  return fmt::format("time per launch {} → {} ({})", seconds_text(*t.before), seconds_text(*t.after),
+                     change_text(std::exp(c.time.difference)));
+}
+
+bool fell(const Case& c) { return c.fraction.difference <= std::log1p(-c.limit); }
+bool faster(const Case& c) { return c.time.difference < 0 && chance_below(c.time) <= kFaster; }
+
+// Whether a drop of twice the limit would too often stay below the limit.
+bool too_noisy(const Case& c) {
+  const double gap = std::log1p(-c.limit) - std::log1p(-std::min(2 * c.limit, (1 + c.limit) / 2));
+  return student_quantile_above(kMissed, c.fraction.freedom) * standard_error(c.fraction) > gap;
+}
+
+void judge_change(Case& c, double corrected, double false_alarms) {
+  const auto noise = numbers::percent(std::sqrt(c.fraction.variance));
+  if (fell(c)) {
+    if (faster(c))
+      return close(c, GateVerdict::improved, fmt::format("improved, headroom opened: {}; {}", times(c), shares(c)));
+    c.finding.chance = corrected;
+    if (corrected <= false_alarms) return close(c, GateVerdict::drop, fmt::format("{}; {}", shares(c), times(c)));
+    return inconclusive(c, fmt::format("{}: looks like a drop, but noise of {} a run does this with a chance of {}; "
+                                       "record more repeats",
+                                       shares(c), noise, numbers::percent(corrected)));
+  }
+  if (too_noisy(c))
+    return inconclusive(c, fmt::format("{}: with noise of {} a run a drop of {} could pass unnoticed; record more "
+                                       "repeats",
+                                       shares(c), noise, numbers::percent(2 * c.limit)));
+  if (faster(c)) return close(c, GateVerdict::improved, fmt::format("faster: {}; {}", times(c), shares(c)));
+  close(c, GateVerdict::pass, shares(c));
+}
+
+// ---------------------------------------------------------------- budgets
+
+// Chance that a mean over the candidate's repeats lies this far beyond a limit by noise alone; 1 where it does not.
+double chance_beyond(double log_excess, const LogChange& noise, std::size_t repeats) {
+  if (log_excess <= 0) return 1;
+  const double error = std::sqrt(noise.variance / static_cast<double>(repeats));
+  if (noise.freedom <= 0 || error <= 0) return 1;
+  return student_above(log_excess / error, noise.freedom);
+}
+
+struct BudgetBreach {
+  Case* at = nullptr;
+  std::string text;
+  double chance = 1;
+};
+
+void add_breaches(Case& c, std::size_t repeats, std::vector<BudgetBreach>& out) {
+  const auto& f = c.row->fraction;
+  const auto& t = c.row->time_s;
+  if (c.budget.min_fraction && f.after && *f.after<*c.budget.min_fraction&& * f.after> 0)
+    out.push_back({&c,
+                   fmt::format("share of the roof {} is below its budget of {}", numbers::percent(*f.after),
+                               numbers::percent(*c.budget.min_fraction)),
+                   chance_beyond(std::log(*c.budget.min_fraction / *f.after), c.fraction, repeats)});
+  if (c.budget.max_time_s && t.after && *t.after > *c.budget.max_time_s && *c.budget.max_time_s > 0)
+    out.push_back(
+        {&c,
+         fmt::format("time {} is above its budget of {}", seconds_text(*t.after), seconds_text(*c.budget.max_time_s)),
+         chance_beyond(std::log(*t.after / *c.budget.max_time_s), c.time, repeats)});
+}
+
+// A budget that was broken for certain is a drop, whatever the baseline was; else it is not known.
+void apply(const BudgetBreach& breach, double corrected, double false_alarms) {
+  auto& finding = breach.at->finding;
+  finding.reasons.push_back(breach.text);
+  if (corrected <= false_alarms)
+    finding.verdict = GateVerdict::drop;
+  else if (finding.verdict != GateVerdict::drop)
+    finding.verdict = GateVerdict::inconclusive;
+}
+
+// ---------------------------------------------------------------- all kernels
+
+class Gate {
+ public:
+  Gate(const GateSide& baseline, const GateSide& candidate, const GateOptions& options)
+      : options_(options), repeats_(candidate.repeats.size()) {
+    check(options);
+    CompareOptions compare_options;
+    compare_options.noise = options.noise;
+    comparison_ = compare(baseline, candidate, compare_options);
+  }
+
+  GateResult run() {
+    result_.reasons = differences(comparison_.side_before, comparison_.side_after);
+    choose();
+    moderate_noise();
+    for (auto& c : cases_) judge_data(c, comparison_);
+    if (!noise_known()) explain_unknown_noise();
+    judge();
+    finish();
+    return std::move(result_);
+  }
+
+ private:
+  static void check(const GateOptions& o) {
+    const auto share = [](double x) { return x > 0 && x < 1; };
+    if (!share(o.max_drop))
+      throw UsageError(fmt::format("a largest drop of {}: expected above 0 and below 1", o.max_drop));
+    if (!share(o.false_alarms))
+      throw UsageError(fmt::format("a chance of false alarms of {}: expected above 0 and below 1", o.false_alarms));
+    if (o.noise && !(*o.noise > 0 && *o.noise < 1))
+      throw UsageError(fmt::format("noise of {}: expected above 0 and below 1", *o.noise));
+    for (const auto& [name, b] : o.budget)
+      if (b.max_drop && !share(*b.max_drop))
+        throw UsageError(
+            fmt::format("budget of {}: a largest drop of {}: expected above 0 and below 1", name, *b.max_drop));
+  }
+
+  const std::pair<const std::string, KernelBudget>* budget_of(const ComparedKernel& row) {
+    for (const auto& entry : options_.budget)
+      for (const auto i : row.before)
+        if (is_called(comparison_.before[i], entry.first)) return &entry;
+    return nullptr;
+  }
+
+  // The kernels of the baseline with most time, and those with a budget.
+  void choose() {
+    std::vector<const ComparedKernel*> rows;
+    for (const auto& row : comparison_.kernels)
+      if (!row.before.empty()) rows.push_back(&row);
+    std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) {
+      return a->time_s.before.value_or(0) > b->time_s.before.value_or(0);
+    });
+    std::vector<std::string> used;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto* budget = options_.budget.empty() ? nullptr : budget_of(*rows[i]);
+      if (budget != nullptr) used.push_back(budget->first);
+      if (budget != nullptr || options_.top == 0 || i < options_.top) add_case(*rows[i], budget);
+    }
+    for (const auto& [name, budget] : options_.budget)
+      if (std::find(used.begin(), used.end(), name) == used.end()) lost_budgets_.push_back(name);
+  }
+
+  void add_case(const ComparedKernel& row, const std::pair<const std::string, KernelBudget>* budget) {
+    Case c;
+    c.row = &row;
+    if (budget != nullptr) c.budget = budget->second;
+    c.limit = c.budget.max_drop.value_or(options_.max_drop);
+    c.fraction = logs(row.fraction);
+    c.time = logs(row.call_time_s);
+    auto& f = c.finding;
+    const auto& a = comparison_.before[row.before.front()];
+    f.before_name = a.name;
+    f.family = a.family;
+    f.op = a.op;
+    if (!row.after.empty()) f.after_name = comparison_.after[row.after.front()].name;
+    f.kind = row.kind;
+    f.by = row.by;
+    const double total = comparison_.side_before.time_s.value_or(0);
+    f.time_share = total > 0 ? row.time_s.before.value_or(0) / total : 0;
+    f.fraction = row.fraction;
+    f.call_time_s = row.call_time_s;
+    f.what_changed = row.what_changed;
+    cases_.push_back(std::move(c));
+  }
+
+  bool noise_known() const {
+    return options_.noise || comparison_.side_before.repeats > 1 || comparison_.side_after.repeats > 1;
+  }
+
+  void explain_unknown_noise() {
+    result_.reasons.emplace_back(
+        "one run each: noise unknown, so nothing can be concluded; record at least 3 runs a side");
+  }
+
+  // The kernels that are not judged help to tell the noise of a run.
+  void moderate_noise() {
+    const double least = kNoiseShare * comparison_.side_before.time_s.value_or(0);
+    std::vector<LogChange> others_fraction, others_time;
+    for (const auto& row : comparison_.kernels) {
+      const bool judged = std::any_of(cases_.begin(), cases_.end(), [&](const Case& c) { return c.row == &row; });
+      if (judged || row.after.empty() || row.time_s.before.value_or(0) < least) continue;
+      others_fraction.push_back(logs(row.fraction));
+      others_time.push_back(logs(row.call_time_s));
+    }
+    moderate_all(others_fraction, &Case::fraction);
+    moderate_all(others_time, &Case::time);
+  }
+
+  void moderate_all(std::vector<LogChange>& others, LogChange Case::*member) {
+    std::vector<LogChange*> all;
+    for (auto& c : cases_) all.push_back(&(c.*member));
+    for (auto& o : others) all.push_back(&o);
+    moderate(all);
+  }
+
+  void judge() {
+    std::vector<double> chances;
+    std::vector<BudgetBreach> breaches;
+    for (auto& c : cases_) {
+      if (c.open && c.fraction.freedom <= 0) inconclusive(c, fmt::format("{}: the noise is unknown", shares(c)));
+      // A kernel without a verdict was looked at as well: the correction counts it.
+      chances.push_back(c.open ? chance_below(c.fraction) : 1);
+      add_breaches(c, repeats_, breaches);
+    }
+    for (const auto& b : breaches) chances.push_back(b.chance);
+    const auto corrected = holm(chances);
+    for (std::size_t i = 0; i < cases_.size(); ++i)
+      if (cases_[i].open) judge_change(cases_[i], corrected[i], options_.false_alarms);
+    for (std::size_t i = 0; i < breaches.size(); ++i)
+      apply(breaches[i], corrected[cases_.size() + i], options_.false_alarms);
+  }
+
+  void finish() {
+    for (auto& c : cases_) {
+      if (c.finding.verdict != GateVerdict::inconclusive) {
+        ++result_.judged;
+        result_.judged_time_share += c.finding.time_share;
+      }
+      if (auto interval = interval_of(c.fraction); interval && c.finding.fraction.interval)
+        c.finding.fraction.interval = interval;
+      if (auto interval = interval_of(c.time); interval && c.finding.call_time_s.interval)
+        c.finding.call_time_s.interval = interval;
+      result_.findings.push_back(std::move(c.finding));
+    }
+    for (const auto& name : lost_budgets_) {
+      GateFinding f;
+      f.before_name = name;
+      f.verdict = GateVerdict::inconclusive;
+      f.kind = MatchKind::vanished;
+      f.reasons.emplace_back("has a budget, but the baseline has no such kernel");
+      result_.findings.push_back(std::move(f));
+    }
+    std::stable_sort(result_.findings.begin(), result_.findings.end(), [](const auto& a, const auto& b) {
+      return (a.verdict == GateVerdict::drop) > (b.verdict == GateVerdict::drop);
+    });
+    result_.verdict = overall();
+    result_.sentence = sentence();
+  }
+
+  bool any(GateVerdict verdict) const {
+    return std::any_of(result_.findings.begin(), result_.findings.end(),
+                       [&](const GateFinding& f) { return f.verdict == verdict; });
+  }
+
+  GateVerdict overall() const {
+    if (any(GateVerdict::drop)) return GateVerdict::drop;
+    if (result_.findings.empty() || any(GateVerdict::inconclusive)) return GateVerdict::inconclusive;
+    return any(GateVerdict::improved) ? GateVerdict::improved : GateVerdict::pass;
+  }
+
+  std::string sentence() const {
+    const auto& findings = result_.findings;
+    const auto count = [&](GateVerdict v) {
+      return std::count_if(findings.begin(), findings.end(), [&](const auto& f) { return f.verdict == v; });
+    };
+    if (findings.empty()) return "inconclusive: the baseline has no kernels";
+    const auto& first = findings.front();
+    switch (result_.verdict) {
+      case GateVerdict::drop:
+        return fmt::format(
+            "drop: {}{}: {}", first.before_name,
+            count(GateVerdict::drop) > 1 ? fmt::format(" and {} more", count(GateVerdict::drop) - 1) : "",
+            fmt::join(first.reasons, "; "));
+      case GateVerdict::inconclusive:
+        return fmt::format("inconclusive: {} of {} could not be judged{}", count(GateVerdict::inconclusive),
+                           numbers::counted(findings.size(), "kernel"),
+                           result_.reasons.empty() ? "" : ": " + result_.reasons.front());
+      case GateVerdict::improved:
+        return fmt::format("improved: {} of {}, and no drop", count(GateVerdict::improved),
+                           numbers::counted(findings.size(), "kernel"));
+      case GateVerdict::pass:
+        break;
+    }
+    return fmt::format("pass: no drop of more than {} in {}, {} of the baseline's time",
+                       numbers::percent(options_.max_drop), numbers::counted(findings.size(), "kernel"),
+                       numbers::share(result_.judged_time_share));
+  }
+
+  GateOptions options_;
+  std::size_t repeats_;
+  Comparison comparison_;
+  std::vector<Case> cases_;
+  std::vector<std::string> lost_budgets_;
+  GateResult result_;
+};
+
+}  // namespace
+}  // namespace comparing
+
+std::string_view to_string(GateVerdict verdict) {
+  constexpr std::array<std::string_view, 4> kNames = {"pass", "improved", "drop", "inconclusive"};
+  return kNames[static_cast<std::size_t>(verdict)];
+}
+
+GateResult gate(const GateSide& baseline, const GateSide& candidate, const GateOptions& options) {
+  return comparing::Gate(baseline, candidate, options).run();
+}
+
+Document gate_document(const GateResult& result) {
+  using namespace comparing;
+  Document out;
+  out.title = "Roofline gate";
+  const auto tone = result.verdict == GateVerdict::drop           ? Tone::bad
+                    : result.verdict == GateVerdict::inconclusive ? Tone::warn
+                                                                  : Tone::good;
+  out.blocks.emplace_back(Paragraph{result.sentence, tone});
+  Table t;
+  t.columns = {{"Kernel", "kernel", Align::left, true, 0, false, false, 12},
+               {"Verdict", "verdict", Align::left, false, 0},
+               {"Share", "time_share", Align::right, false, 3},
+               {"% of roof", "fraction_after", Align::right, false, 0},
+               {"95%", "interval", Align::left, false, 4},
+               {"Time", "call_time_ratio", Align::right, false, 1}};
+  for (const auto& f : result.findings) {
+    const auto name =
+        f.after_name.empty() || f.after_name == f.before_name ? f.before_name : f.before_name + " → " + f.after_name;
+    const auto fraction = [](const std::optional<double>& x) { return x ? numbers::percent(*x) : std::string("—"); };
+    t.rows.push_back(
+        {{name},
+         {std::string(to_string(f.verdict)), std::nullopt,
+          f.verdict == GateVerdict::drop           ? Tone::bad
+          : f.verdict == GateVerdict::inconclusive ? Tone::warn
+                                                   : Tone::good},
+         {numbers::share(f.time_share), f.time_share},
+         {fmt::format("{} → {}", fraction(f.fraction.before), fraction(f.fraction.after)), f.fraction.after},
+         f.fraction.interval ? Cell{interval_text(*f.fraction.interval)} : Cell{},
+         f.call_time_s.ratio ? Cell{change_text(*f.call_time_s.ratio), f.call_time_s.ratio} : Cell{}});
+  }
+  out.blocks.emplace_back(std::move(t));
+  Bullets notes;
+  for (const auto& reason : result.reasons) notes.items.push_back({reason, Tone::warn});
+  for (const auto& f : result.findings) {
+    auto parts = f.reasons;
+    parts.insert(parts.end(), f.what_changed.begin(), f.what_changed.end());
+    if (f.verdict != GateVerdict::pass)
+      notes.items.push_back({fmt::format("{}: {}", f.before_name, fmt::join(parts, "; "))});
+  }
+  if (!notes.items.empty()) out.blocks.emplace_back(std::move(notes));
+  return out;
+}
+
+}  // namespace roofline

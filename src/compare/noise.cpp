@@ -1,0 +1,178 @@
+#include "compare/noise.h"
+
+#include <algorithm>
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
+#include <boost/math/special_functions/digamma.hpp>
+#include <boost/math/special_functions/trigamma.hpp>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace roofline::comparing {
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr double kTwoSided = 0.025;  // each tail of a 95 % interval
+
+struct Logs {
+  double mean = 0;
+  double squares = 0;  // sum of squared deviations
+  std::size_t n = 0;
+  bool equal = true;
+};
+
+std::optional<Logs> logs_of(const Samples& samples) {
+  Logs out;
+  out.n = samples.size();
+  if (samples.empty()) return std::nullopt;
+  for (const auto& s : samples) {
+    if (!s || !(*s > 0) || !std::isfinite(*s)) return std::nullopt;
+    out.mean += std::log(*s) / static_cast<double>(out.n);
+    out.equal = out.equal && *s == *samples.front();
+  }
+  for (const auto& s : samples) out.squares += std::pow(std::log(*s) - out.mean, 2);
+  return out;
+}
+
+std::optional<double> mean_of(const Samples& samples) {
+  if (samples.empty()) return std::nullopt;
+  double sum = 0;
+  for (const auto& s : samples) {
+    if (!s) return std::nullopt;
+    sum += *s;
+  }
+  return sum / static_cast<double>(samples.size());
+}
+
+// y with trigamma(y) = x: Newton's method on 1/trigamma, which is convex (Smyth 2004, appendix).
+double inverse_trigamma(double x) {
+  double y = 0.5 + 1 / x;
+  for (int i = 0; i < 50; ++i) {
+    const double value = boost::math::trigamma(y);
+    // The derivative of trigamma, from its definition as a difference: precise enough for a step.
+    const double h = 1e-4 * y;
+    const double slope = (boost::math::trigamma(y + h) - boost::math::trigamma(y - h)) / (2 * h);
+    const double step = value * (1 - value / x) / slope;
+    y += step;
+    if (-step / y < 1e-8) break;
+  }
+  return y;
+}
+
+// What variances have in common: `freedom` says how much they do.
+struct Prior {
+  double variance = 0;
+  double freedom = 0;
+};
+
+Prior prior_of(std::span<LogChange*> changes) {
+  std::vector<double> e;
+  double expected = 0;  // of the variance of e, if all had the same true variance
+  for (const auto* c : changes) {
+    const double half = c->freedom / 2;
+    e.push_back(std::log(c->variance) - boost::math::digamma(half) + std::log(half));
+    expected += boost::math::trigamma(half);
+  }
+  const auto n = static_cast<double>(e.size());
+  expected /= n;
+  const double mean = std::accumulate(e.begin(), e.end(), 0.0) / n;
+  double spread = 0;
+  for (const double x : e) spread += std::pow(x - mean, 2) / (n - 1);
+  if (spread <= expected) return {std::exp(mean), kInfinite};
+  const double half = inverse_trigamma(spread - expected);
+  return {std::exp(mean + boost::math::digamma(half) - std::log(half)), 2 * half};
+}
+
+}  // namespace
+
+std::optional<LogChange> log_change(const Samples& before, const Samples& after, std::optional<double> known_noise) {
+  const auto a = logs_of(before);
+  const auto b = logs_of(after);
+  if (!a || !b) return std::nullopt;
+  LogChange out;
+  out.difference = b->mean - a->mean;
+  out.scale = 1.0 / static_cast<double>(a->n) + 1.0 / static_cast<double>(b->n);
+  if (known_noise) {
+    out.variance = *known_noise * *known_noise;
+    out.freedom = kInfinite;
+    return out;
+  }
+  double squares = 0;
+  for (const auto& side : {*a, *b}) {
+    if (side.n < 2 || side.equal) continue;
+    squares += side.squares;
+    out.freedom += static_cast<double>(side.n - 1);
+  }
+  if (out.freedom > 0) out.variance = squares / out.freedom;
+  if (out.variance <= 0) out.freedom = 0;
+  return out;
+}
+
+std::optional<Interval> interval_of(const LogChange& change) {
+  if (change.freedom <= 0) return std::nullopt;
+  const double half = student_quantile_above(kTwoSided, change.freedom) * std::sqrt(change.scale * change.variance);
+  return Interval{std::exp(change.difference - half), std::exp(change.difference + half)};
+}
+
+Change change_of(const Samples& before, const Samples& after, std::optional<double> known_noise) {
+  Change out;
+  out.before = mean_of(before);
+  out.after = mean_of(after);
+  const auto logs = log_change(before, after, known_noise);
+  if (!logs) return out;
+  out.ratio = std::exp(logs->difference);
+  out.interval = interval_of(*logs);
+  if (logs->freedom > 0) out.noise = std::sqrt(logs->variance);
+  out.freedom = logs->freedom;
+  out.scale = logs->scale;
+  return out;
+}
+
+double student_above(double t, double freedom) {
+  using namespace boost::math;
+  if (!std::isfinite(freedom)) return cdf(complement(normal_distribution<>(), t));
+  return cdf(complement(students_t_distribution<>(freedom), t));
+}
+
+double student_quantile_above(double probability, double freedom) {
+  using namespace boost::math;
+  if (!std::isfinite(freedom)) return quantile(complement(normal_distribution<>(), probability));
+  return quantile(complement(students_t_distribution<>(freedom), probability));
+}
+
+void moderate(std::span<LogChange*> changes) {
+  constexpr std::size_t kFewest = 3;  // of fewer, nobody can tell what they have in common
+  std::vector<LogChange*> usable;
+  double pooled = 0;
+  for (auto* c : changes) {
+    if (c->freedom <= 0 || !std::isfinite(c->freedom) || c->variance <= 0) continue;
+    usable.push_back(c);
+    pooled += c->freedom;
+  }
+  if (usable.size() < kFewest) return;
+  const auto prior = prior_of(usable);
+  for (auto* c : usable) {
+    c->variance = std::isfinite(prior.freedom)
+                      ? (prior.freedom * prior.variance + c->freedom * c->variance) / (prior.freedom + c->freedom)
+                      : prior.variance;
+    // Kernels of one run share its clock: there are never more degrees of freedom than all of them have.
+    c->freedom = std::min(prior.freedom + c->freedom, pooled);
+  }
+}
+
+std::vector<double> holm(std::span<const double> probabilities) {
+  std::vector<std::size_t> order(probabilities.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return probabilities[a] < probabilities[b]; });
+  std::vector<double> out(probabilities.size());
+  double largest = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    largest = std::max(largest, static_cast<double>(order.size() - i) * probabilities[order[i]]);
+    out[order[i]] = std::min(1.0, largest);
+  }
+  return out;
+}
+
+}  // namespace roofline::comparing

@@ -1,0 +1,43 @@
+// What repeats say about a change.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "roofline/compare.h"
+
+namespace roofline::comparing {
+
+using Samples = std::vector<std::optional<double>>;  // one per repeat; absent where it is unknown
+
+// The change of logarithms, since noise of times is relative. Degrees of freedom 0: the noise is unknown.
+struct LogChange {
+  double difference = 0;  // mean of log(after) - mean of log(before)
+  double variance = 0;    // of one run, pooled over both sides
+  double freedom = 0;     // degrees of freedom of `variance`
+  double scale = 0;       // variance of the difference = scale * variance: 1/n + 1/m
+};
+
+// nullopt unless every repeat of both sides has a positive value. Repeats that are equal to the last bit are one run
+// given several times, and tell nothing of the noise. `known_noise` is the relative standard deviation of one run.
+std::optional<LogChange> log_change(const Samples& before, const Samples& after, std::optional<double> known_noise);
+
+// Means, ratio, 95 % interval.
+Change change_of(const Samples& before, const Samples& after, std::optional<double> known_noise);
+std::optional<Interval> interval_of(const LogChange& change);
+
+// Probability of a value of Student's distribution above `t`; infinite `freedom` is the normal distribution.
+double student_above(double t, double freedom);
+// The value above which lies `probability`.
+double student_quantile_above(double probability, double freedom);
+
+// Shrinks each variance towards what all have in common, as far as they have something in common (Smyth, "Linear
+// models and empirical Bayes methods for assessing differential expression", 2004, section 6.2): few repeats of each
+// kernel, but many kernels, tell the noise of a run. Changes without known noise, or with a noise that was given, stay.
+void moderate(std::span<LogChange*> changes);
+
+// Step-down of Holm, 1979: for each probability, the one corrected for there being many.
+std::vector<double> holm(std::span<const double> probabilities);
+
+}  // namespace roofline::comparing

@@ -1,0 +1,65 @@
+// How much a kernel's time differs from run to run, learnt from the history itself.
+#include <algorithm>
+#include <cmath>
+
+#include "roofline/history.h"
+
+namespace roofline::history {
+namespace {
+
+using Key = std::tuple<std::string, Dim3, Dim3>;
+
+std::map<Key, double> call_times(const StepRecord& step) {
+  std::map<Key, std::pair<double, double>> sums;  // time, launches
+  for (const auto& k : step.kernels) {
+    if (!k.time_s || k.launches == 0) continue;
+    const auto name = k.op.empty() ? name_family(k.full_name.empty() ? k.name : k.full_name) : k.op;
+    auto& sum = sums[{name, k.grid, k.block}];
+    sum.first += *k.time_s;
+    sum.second += static_cast<double>(k.launches);
+  }
+  std::map<Key, double> out;
+  for (const auto& [key, sum] : sums)
+    if (sum.first > 0) out[key] = sum.first / sum.second;
+  return out;
+}
+
+double median(std::vector<double>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+// For a normal distribution the median of |x - y| of two draws is 0.6745 x sqrt(2) standard deviations.
+std::optional<double> estimate_noise(std::span<const StepRecord> oldest_first) {
+  constexpr std::size_t kLeastRecords = 8;
+  if (oldest_first.size() < kLeastRecords) return std::nullopt;
+  std::map<Key, std::vector<double>> differences;
+  std::map<Key, double> weights;
+  auto before = call_times(oldest_first.front());
+  for (const auto& step : oldest_first.subspan(1)) {
+    auto after = call_times(step);
+    for (const auto& [key, time] : after)
+      if (const auto it = before.find(key); it != before.end()) {
+        differences[key].push_back(std::abs(std::log(time / it->second)));
+        weights[key] += time;
+      }
+    before = std::move(after);
+  }
+  // The noisiest of the kernels that matter: one figure has to hold for all.
+  double total = 0;
+  for (const auto& [key, weight] : weights) total += weight;
+  std::optional<double> noise;
+  constexpr double kMatters = 0.02;
+  constexpr double kMedianToDeviation = 1 / (0.6745 * 1.41421356);
+  for (auto& [key, list] : differences) {
+    if (list.size() + 1 < kLeastRecords || weights[key] < kMatters * total) continue;
+    const auto one = median(list) * kMedianToDeviation;
+    if (one > 0) noise = std::max(noise.value_or(0), one);  // 0: the same run recorded again says nothing
+  }
+  return noise;
+}
+
+}  // namespace roofline::history

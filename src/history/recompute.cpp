@@ -1,0 +1,62 @@
+// Recorded work under the roofs that the catalogue has now.
+#include <cmath>
+
+#include "history/recorded_work.h"
+#include "roofline/history.h"
+#include "roofline/machines.h"
+
+namespace roofline::history {
+Work work_of(const KernelRecord& k) {
+  Work work;
+  const auto quantity = [](std::optional<double> value, Bound bound = Bound::exact) {
+    return value ? Quantity::of(*value, Evidence::derived, nullptr, bound) : Quantity();
+  };
+  work.time = quantity(k.time_s);
+  for (const auto& [key, count] : k.ops)
+    if (const auto precision = parse_precision(key))
+      work.operations.push_back({*precision, quantity(count, k.flops_bound), std::nullopt});
+  auto& dram = work.level(MemoryLevel::dram);
+  dram.total = quantity(k.dram_bytes, k.dram_bound);
+  dram.definition = "dram";
+  if (k.link_bytes) {
+    work.link.kind = k.regime == Regime::link ? k.binding : "nvlink";
+    work.link.bus_bytes = quantity(k.link_bytes);
+  }
+  if (k.bound == Bound::lower) work.coverage.uncounted = {"recorded as incomplete"};
+  work.launches = static_cast<double>(k.launches);
+  return work;
+}
+
+std::optional<double> datasheet_fraction_now(const KernelRecord& kernel, std::string_view machine) {
+  const auto* known = machine.empty() ? nullptr : MachineCatalogue::instance().find(machine);
+  const auto* ceiling = known != nullptr ? known->ceiling(CeilingKind::datasheet) : nullptr;
+  if (ceiling == nullptr || !kernel.time_s) return std::nullopt;
+  return place(work_of(kernel), *ceiling, known->pipe_groups, Thresholds{}).fraction;
+}
+
+std::size_t recompute(StepRecord& record) {
+  if (record.machines.size() != 1) return 0;
+  std::size_t changed = 0;
+  double placed_s = 0;
+  double roof_s = 0;
+  for (auto& k : record.kernels) {
+    const auto fraction = datasheet_fraction_now(k, record.machines.front());
+    if (k.fraction_datasheet && fraction) k.fraction_datasheet = fraction;
+    if (k.ceiling == CeilingKind::datasheet && k.fraction && fraction) {
+      constexpr double kSame = 1e-9;
+      changed += std::abs(*fraction / *k.fraction - 1) > kSame ? 1 : 0;
+      k.fraction = fraction;
+      k.roof_time_s = *fraction * *k.time_s;
+    }
+    if (k.ceiling != record.ceiling || !k.fraction || !k.time_s) continue;
+    placed_s += *k.time_s;
+    roof_s += *k.fraction * *k.time_s;
+  }
+  if (changed > 0 && placed_s > 0) {
+    record.fraction = roof_s / placed_s;
+    record.roof_time_s = roof_s;
+  }
+  return changed;
+}
+
+}  // namespace roofline::history

@@ -1,0 +1,37 @@
+// The parts of analyze_steps(). Private to this room.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "roofline/step.h"
+#include "timeline/segments.h"
+
+namespace roofline {
+
+// One device's activities with the windows that count among them.
+struct DeviceView {
+  const TimelineFacts& facts;
+  std::span<const std::uint32_t> activities;  // by start
+  std::vector<Span> windows;                  // in order, disjoint; activities count where they start in one
+
+  const GpuActivity& at(std::uint32_t index) const { return facts.timeline.activities[index]; }
+  // Indices of the activities that count.
+  std::vector<std::uint32_t> counted() const;
+};
+
+std::vector<KernelShare> kernel_shares(const DeviceView& view, const StepAnalysisOptions& options, std::int64_t wall_ns);
+std::vector<CopyTotals> copy_totals(const DeviceView& view);
+ShapeCoverage shape_coverage(const DeviceView& view);
+Savings possible_savings(const DeviceView& view, const StepAccount& account, const StepAnalysisOptions& options);
+std::vector<Artefact> recording_artefacts(const DeviceView& view, const DeviceStep& step);
+// Sets bottleneck and verdict from what is in `step` already.
+void judge(const Timeline& timeline, const StepAnalysisOptions& options, DeviceStep& step);
+
+// "12.3 ms"
+std::string duration_text(std::int64_t ns);
+// "12.3 %", "0.12 %"
+std::string percent_text(double share);
+
+}  // namespace roofline

@@ -1,0 +1,105 @@
+#include <algorithm>
+#include <new>
+#include <optional>
+
+#include "profile/sniff.h"
+#include "profile/unpack.h"
+#include "timeline/readers.h"
+
+namespace roofline {
+namespace {
+
+struct Format {
+  bool (*looks_like)(std::string_view head);
+  Timeline (*read)(const TimelineSource& source, const TimelineOptions& options);
+};
+
+// In the order they are asked.
+constexpr Format kFormats[] = {
+    {looks_like_sqlite, read_nsys_sqlite},
+    {looks_like_nsys_csv, read_nsys_csv},
+    {looks_like_rocprof_trace, read_rocprof_trace},
+    {looks_like_proton, read_proton},
+    {looks_like_chrome_trace, read_chrome_trace},
+};
+
+bool starts_with_magic(std::string_view bytes) {
+  using namespace std::string_view_literals;
+  return bytes.starts_with("\x1f\x8b"sv) || bytes.starts_with("\x28\xb5\x2f\xfd"sv);
+}
+
+// The start of packed bytes. Unpacking stops at the limit, so that a head costs little of a large file.
+std::string unpacked_head(const std::string& label, const std::shared_ptr<const FileView>& file) {
+  // Packed bytes are rarely larger than what is in them.
+  const auto part = file->bytes().substr(0, kTimelineHead);
+  ReadOptions options;
+  options.partial = true;
+  options.max_decompressed = std::uint64_t{1} << 31;
+  const auto unpacked = unpack({borrow_bytes(part), label}, options);
+  return std::string(unpacked.bytes->bytes().substr(0, kTimelineHead));
+}
+
+struct Opened {
+  TimelineSource source;
+  std::string storage;  // of an unpacked head
+
+  Opened(const std::string& path, std::uint64_t limit) {
+    source.label = path;
+    source.file = view_file(path, limit);
+    source.is_packed = starts_with_magic(source.file->bytes());
+    if (source.is_packed) storage = unpacked_head(path, source.file);
+    source.head = source.is_packed ? std::string_view(storage) : source.file->bytes().substr(0, kTimelineHead);
+  }
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+};
+
+const Format* find_format(std::string_view head) {
+  const auto* it = std::find_if(std::begin(kFormats), std::end(kFormats), [&](const auto& f) { return f.looks_like(head); });
+  return it == std::end(kFormats) ? nullptr : it;
+}
+
+Timeline read_opened(const TimelineSource& source, const TimelineOptions& options) {
+  const auto* format = find_format(source.head);
+  if (!format) throw InputError(unknown_format(source.head, source.label));
+  return format->read(source, options);
+}
+
+}  // namespace
+
+Input TimelineSource::unpacked(const TimelineOptions& options) const {
+  if (!is_packed) return {file, label};
+  ReadOptions read;
+  read.max_decompressed = options.max_decompressed;
+  return {unpack({file, label}, read).bytes, label};
+}
+
+std::uint32_t NameTable::intern(std::string_view text) {
+  if (const auto it = index_.find(text); it != index_.end()) return it->second;
+  const auto index = static_cast<std::uint32_t>(names_.size());
+  names_.emplace_back(text);
+  index_.emplace(std::string(text), index);
+  return index;
+}
+
+Timeline open_timeline(const std::string& path, const TimelineOptions& options) {
+  try {
+    const Opened opened(path, options.max_decompressed);
+    Timeline timeline = read_opened(opened.source, options);
+    timeline.path = path;
+    return timeline;
+  } catch (const std::bad_alloc&) {
+    throw InputError({"out-of-memory", path, std::nullopt, std::nullopt, "it needs more memory than there is", "", ""});
+  }
+}
+
+bool is_timeline(const std::string& path) {
+  try {
+    const Opened opened(path, TimelineOptions{}.max_decompressed);
+    return find_format(opened.source.head) != nullptr;
+  } catch (const InputError&) {
+    return false;  // whoever reads it next says why
+  }
+}
+
+}  // namespace roofline

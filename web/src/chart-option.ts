@@ -1,0 +1,444 @@
+// The chart as ECharts draws it: marks are scatter series, which know where the pointer is; everything around them is
+// laid out here and drawn as one group behind and one in front.
+import type { CustomSeriesOption, ScatterSeriesOption } from "echarts/charts";
+import type { GridComponentOption } from "echarts/components";
+import type { ComposeOption } from "echarts/core";
+import { kLevelNames, mark_at, roof_span, type ChartModel, type ChartSettings, type Mark, type RoofLine } from "./chart-model";
+import {
+  layout_of,
+  mark_spot,
+  place_labels,
+  strip_spot,
+  x_pixel,
+  y_pixel,
+  type Box,
+  type Label,
+  type Layout,
+  type Named,
+  type Spot,
+} from "./chart-layout";
+import { cut_middle, si } from "./format";
+import { kShapes, type Ink } from "./palette";
+import { kLevels, kPositions } from "./report";
+import type { Row } from "./rows";
+import { fine_lines, ticks, type View } from "./scale";
+
+export type Option = ComposeOption<ScatterSeriesOption | CustomSeriesOption | GridComponentOption>;
+
+export interface Scene {
+  model: ChartModel;
+  settings: ChartSettings;
+  view: View;
+  ink: Ink;
+  width: number;
+  height: number;
+  selected: Row | null;
+  heading: { title: string; subtitle: string } | null; // of exported pictures
+}
+
+export const kMarks = "marks";
+export const kStrip = "strip";
+
+const kFont = "'Segoe UI', Roboto, Helvetica, Arial, 'DejaVu Sans', sans-serif";
+const kHeadHeight = 74;
+
+// Structural types of ECharts' custom elements would say less than this.
+interface Element {
+  type: "line" | "text" | "rect" | "path" | "circle" | "group" | "polyline";
+  [key: string]: unknown;
+}
+
+let ruler: CanvasRenderingContext2D | null | undefined;
+export function text_width(text: string, size: number): number {
+  if (ruler === undefined) ruler = document.createElement("canvas").getContext("2d");
+  if (!ruler) return text.length * size * 0.55;
+  ruler.font = `${size}px ${kFont}`;
+  return ruler.measureText(text).width;
+}
+
+function line(x1: number, y1: number, x2: number, y2: number, stroke: string, width: number, dash?: number[]): Element {
+  return { type: "line", shape: { x1, y1, x2, y2 }, style: { stroke, lineWidth: width, lineDash: dash ?? null }, silent: true };
+}
+
+interface TextStyle {
+  size?: number;
+  align?: "left" | "center" | "right";
+  bold?: boolean;
+  italic?: boolean;
+  halo?: string;
+  turn?: number; // radians, counterclockwise
+}
+
+function text(x: number, y: number, value: string, fill: string, style: TextStyle = {}): Element {
+  return {
+    type: "text",
+    x,
+    y,
+    rotation: style.turn ?? 0,
+    silent: true,
+    style: {
+      text: value,
+      fill,
+      font: `${style.italic ? "italic " : ""}${style.bold ? "600 " : ""}${style.size ?? 12}px ${kFont}`,
+      align: style.align ?? "left",
+      verticalAlign: "middle",
+      ...(style.halo === undefined ? {} : { stroke: style.halo, lineWidth: 3 }),
+    },
+  };
+}
+
+// ---------------------------------------------------------------- behind the marks
+
+function frame(box: Box, ink: Ink): Element {
+  return {
+    type: "rect",
+    shape: { x: box.left, y: box.top, width: box.width, height: box.height },
+    style: { fill: "none", stroke: ink.frame, lineWidth: 1 },
+    silent: true,
+  };
+}
+
+function grid_and_axes(scene: Scene, layout: Layout): Element[] {
+  const { ink, view, settings } = scene;
+  const { plot } = layout;
+  const out: Element[] = [];
+  const bottom = plot.top + plot.height;
+  const right = plot.left + plot.width;
+  for (const at of fine_lines(view.x)) out.push(line(x_pixel(layout, view, at), plot.top, x_pixel(layout, view, at), bottom, ink.fine, 1));
+  for (const at of fine_lines(view.y)) out.push(line(plot.left, y_pixel(layout, view, at), right, y_pixel(layout, view, at), ink.fine, 1));
+  for (const tick of ticks(view.x, "", Math.max(3, Math.floor(plot.width / 60)))) {
+    const x = x_pixel(layout, view, tick.at);
+    out.push(line(x, plot.top, x, bottom, ink.grid, 1));
+    out.push(text(x, bottom + 12, tick.label, ink.faint, { align: "center", size: 11 }));
+  }
+  for (const tick of ticks(view.y, "F/s", Math.max(3, Math.floor(plot.height / 34)))) {
+    const y = y_pixel(layout, view, tick.at);
+    out.push(line(plot.left, y, right, y, ink.grid, 1));
+    out.push(text(plot.left - 6, y, tick.label, ink.faint, { align: "right", size: 11 }));
+  }
+  const rate = settings.precision === null ? "" : `${settings.precision} `;
+  const of = settings.level === "dram" ? "DRAM" : `${kLevelNames[settings.level]} traffic`;
+  const title = layout.width < 560 ? `FLOP per byte of ${of}` : `Arithmetic intensity, ${rate}FLOP per byte of ${of}`;
+  out.push(text(plot.left + plot.width / 2, bottom + 32, title, ink.text, { align: "center" }));
+  return out;
+}
+
+function strip_frame(scene: Scene, layout: Layout): Element[] {
+  const { strip } = layout;
+  const { ink, model, settings } = scene;
+  if (!strip) return [];
+  const out: Element[] = [frame(strip, ink)];
+  const high = model.strip_high * 1.04;
+  const step = high > 2.2 ? Math.ceil(high / 5) : 0.25;
+  for (let f = 0; f <= high; f += step) {
+    const y = strip.top + (1 - f / high) * strip.height;
+    out.push(line(strip.left, y, strip.left + strip.width, y, f === 1 ? ink.roof : ink.grid, f === 1 ? 2 : 1));
+    out.push(text(strip.left - 5, y, `${Math.round(100 * f)}%`, ink.faint, { align: "right", size: 11 }));
+  }
+  const bottom = strip.top + strip.height;
+  const middle = strip.left + strip.width / 2;
+  const label = layout.width < 560 ? "0 FLOP" : "no FLOPs:";
+  out.push(text(middle, bottom + 14, label, ink.text, { align: "center", size: 11 }));
+  const use = layout.width < 560 ? "" : `share of ${kLevelNames[settings.level]}`;
+  out.push(text(middle, bottom + 29, use, ink.text, { align: "center", size: 11 }));
+  return out;
+}
+
+interface RoofStyle {
+  stroke: string;
+  width: number;
+  dash?: number[];
+}
+
+function roof_style(roof: RoofLine, scene: Scene): RoofStyle {
+  const { ink, settings } = scene;
+  if (roof.role === "datasheet") return { stroke: ink.sheet, width: 1.4, dash: [7, 4] };
+  if (roof.role === "other") return { stroke: ink.other, width: 1.4, dash: [10, 3, 2, 3] };
+  const main = roof.kind === "compute" || roof.level === settings.level;
+  return main ? { stroke: ink.roof, width: 2.4 } : { stroke: ink.cache, width: 1.3 };
+}
+
+interface Drawn {
+  elements: Element[];
+  taken: Box[];
+}
+
+// Names along the lines: slopes at their lower end, flat roofs at the right; a neighbour too near moves aside.
+function roofs(scene: Scene, layout: Layout): Drawn {
+  const { model, view, ink } = scene;
+  const { plot } = layout;
+  const out: Drawn = { elements: [], taken: [] };
+  const flat: { y: number; left: number }[] = [];
+  let slopes = 0;
+  for (const roof of [...model.roofs].sort((a, b) => b.value - a.value)) {
+    const span = roof_span(roof, model.roofs, view);
+    if (!span) continue;
+    const style = roof_style(roof, scene);
+    const [x1, y1] = [x_pixel(layout, view, span.from.x), y_pixel(layout, view, span.from.y)];
+    const [x2, y2] = [x_pixel(layout, view, span.to.x), y_pixel(layout, view, span.to.y)];
+    out.elements.push(line(x1, y1, x2, y2, style.stroke, style.width, style.dash));
+    const label = roof.role === "datasheet" ? `${roof.label} datasheet` : roof.label;
+    const width = text_width(label, 11);
+    const below = roof.role === "datasheet";
+    if (roof.kind === "compute") {
+      if (width > plot.width) continue;
+      const y = y1 + (below ? 9 : -9);
+      let right = plot.left + plot.width - 6;
+      for (const f of flat) if (Math.abs(f.y - y) < 13) right = Math.min(right, f.left - 10);
+      if (right - width < plot.left) continue;
+      flat.push({ y, left: right - width });
+      out.elements.push(text(right, y, label, ink.faint, { align: "right", size: 11, italic: true, halo: ink.paper }));
+      out.taken.push({ left: right - width, top: y - 8, width, height: 16 });
+    } else {
+      const length = Math.hypot(x2 - x1, y2 - y1);
+      if (length < width * 1.15) continue;
+      const turn = Math.atan2(y1 - y2, x2 - x1);
+      const start = Math.min(10 + 24 * slopes++, length - width);
+      const across = below ? 9 : -9;
+      const x = x1 + Math.cos(turn) * start + Math.sin(turn) * across;
+      const y = y1 - Math.sin(turn) * start + Math.cos(turn) * across;
+      out.elements.push(text(x, y, label, ink.faint, { size: 11, italic: true, halo: ink.paper, turn }));
+      for (let along = 0; along < width; along += 8)
+        out.taken.push({ left: x + Math.cos(turn) * along - 4, top: y - Math.sin(turn) * along - 8, width: 8, height: 16 });
+    }
+  }
+  return out;
+}
+
+function ridges(scene: Scene, layout: Layout): Element[] {
+  const { model, view, ink } = scene;
+  const { plot } = layout;
+  const out: Element[] = [];
+  let right = Infinity;
+  for (const ridge of [...model.ridges].sort((a, b) => b.x - a.x)) {
+    if (ridge.x <= view.x.low || ridge.x >= view.x.high) continue;
+    const x = x_pixel(layout, view, ridge.x);
+    const top = Math.max(plot.top, Math.min(plot.top + plot.height, y_pixel(layout, view, ridge.y)));
+    out.push(line(x, top, x, plot.top + plot.height, ink.ridge, 1, [2, 3]));
+    const width = text_width(ridge.label, 10.5);
+    if (x + 4 + width > Math.min(right, plot.left + plot.width)) continue;
+    right = x;
+    out.push(text(x + 4, plot.top + plot.height - 9, ridge.label, ink.faint, { size: 10.5, halo: ink.paper }));
+  }
+  return out;
+}
+
+// ---------------------------------------------------------------- in front
+
+const kArrows = 8;
+
+// From a kernel worth a look straight up to the roof that binds it: same work, less time. Largest gains only.
+function gains(scene: Scene, layout: Layout, spots: ReadonlyMap<Mark, Spot>): Element[] {
+  const { model, view, ink } = scene;
+  const best = model.marks
+    .filter((m) => m.row.kernel.look && m.row.kernel.gain_s !== null && m.roof_y !== null)
+    .sort((a, b) => (b.row.kernel.gain_s ?? 0) - (a.row.kernel.gain_s ?? 0))
+    .slice(0, kArrows);
+  const out: Element[] = [];
+  for (const mark of best) {
+    const spot = spots.get(mark);
+    if (!spot || mark.roof_y === null || !in_plot(layout, spot)) continue;
+    const top = Math.max(y_pixel(layout, view, mark.roof_y), layout.plot.top);
+    if (spot.y - spot.radius - top < 10) continue;
+    out.push(line(spot.x, spot.y - spot.radius, spot.x, top + 7, ink.gain, 1.2, [3, 2]));
+    out.push(head(spot.x, top + 1, 0, -1, ink.gain));
+  }
+  return out;
+}
+
+function head(x: number, y: number, dx: number, dy: number, fill: string): Element {
+  const size = 7;
+  const bx = x - dx * size;
+  const by = y - dy * size;
+  const half = 0.45 * size;
+  const points = [
+    [x, y],
+    [bx - dy * half, by + dx * half],
+    [bx + dy * half, by - dx * half],
+  ];
+  return { type: "path", shape: { pathData: `M${points.map((p) => p.join(",")).join("L")}Z` }, style: { fill }, silent: true };
+}
+
+function in_plot(layout: Layout, spot: { x: number; y: number }): boolean {
+  const { plot } = layout;
+  return spot.x >= plot.left && spot.x <= plot.left + plot.width && spot.y >= plot.top && spot.y <= plot.top + plot.height;
+}
+
+// Towards where the truth lies.
+const kMostBounds = 400;
+function bounds(scene: Scene, layout: Layout, spots: ReadonlyMap<Mark, Spot>): Element[] {
+  const out: Element[] = [];
+  for (const mark of scene.model.marks) {
+    if (out.length > 2 * kMostBounds) break;
+    const spot = spots.get(mark);
+    if (mark.toward === "nowhere" || !spot || !in_plot(layout, spot)) continue;
+    const [dx, dy] = mark.toward === "up" ? [0, -1] : mark.toward === "left" ? [-1, 0] : [1, 0];
+    const from = spot.radius;
+    const to = spot.radius * 1.5 + 7;
+    out.push(line(spot.x + dx * from, spot.y + dy * from, spot.x + dx * (to - 5), spot.y + dy * (to - 5), scene.ink.gain, 1.3));
+    out.push(head(spot.x + dx * to, spot.y + dy * to, dx, dy, scene.ink.gain));
+  }
+  return out;
+}
+
+// The selected kernel: a ring, and its other memory levels joined to it.
+function selection(scene: Scene, layout: Layout, named: ReadonlyMap<Row, Spot>): Element[] {
+  const { selected, ink, settings, view } = scene;
+  if (!selected) return [];
+  const out: Element[] = [];
+  const spot = named.get(selected);
+  const levels = kLevels.map((l) => mark_at(selected, l, settings)).filter((m): m is Mark => m !== null);
+  if (spot && in_plot(layout, spot) && levels.length > 1) {
+    const xs = levels.map((m) => x_pixel(layout, view, m.x));
+    out.push(line(Math.max(layout.plot.left, Math.min(...xs)), spot.y, Math.min(layout.plot.left + layout.plot.width, Math.max(...xs)), spot.y, ink.selected, 1, [2, 2]));
+    for (const mark of levels) {
+      const x = x_pixel(layout, view, mark.x);
+      if (Math.abs(x - spot.x) < 1 || !in_plot(layout, { x, y: spot.y })) continue;
+      out.push({ type: "circle", shape: { cx: x, cy: spot.y, r: 4 }, style: { fill: ink.paper, stroke: ink.selected, lineWidth: 1.5 }, silent: true });
+      const below = Math.abs(x - spot.x) < spot.radius + 30 ? spot.radius + 15 : 13;
+      out.push(text(x, spot.y + below, kLevelNames[mark.at], ink.faint, { size: 10.5, align: "center", halo: ink.paper }));
+    }
+  }
+  if (spot)
+    out.push({
+      type: "circle",
+      shape: { cx: spot.x, cy: spot.y, r: spot.radius + 5 },
+      style: { fill: "none", stroke: ink.selected, lineWidth: 2 },
+      silent: true,
+    });
+  return out;
+}
+
+function labels(scene: Scene, layout: Layout, spots: ReadonlyMap<Mark, Spot>, taken: readonly Box[]): Element[] {
+  const { model, ink } = scene;
+  const narrow = layout.width < 560;
+  const named: Named[] = [];
+  for (const mark of model.marks) {
+    const spot = spots.get(mark);
+    if (!spot || !in_plot(layout, spot)) continue;
+    const kernel = mark.row.kernel;
+    let name = cut_middle(mark.row.label, narrow ? 16 : 28);
+    if (mark.at !== scene.settings.level) name += ` (${kLevelNames[mark.at]})`;
+    if (kernel.look && kernel.gain_s !== null && kernel.gain_s > 0) name += ` −${si(kernel.gain_s, "s")}`;
+    named.push({ ...spot, text: name });
+    if (named.length >= 300) break;
+  }
+  const placed = place_labels(named, layout.plot, taken, narrow ? 6 : 16, (t) => text_width(t, 11.5));
+  return placed.map((l: Label) => text(l.x, l.y, l.text, ink.text, { size: 11.5, align: l.align, halo: ink.paper }));
+}
+
+function heading(scene: Scene): Element[] {
+  const { heading: head_text, ink, model } = scene;
+  if (!head_text) return [];
+  const out = [
+    text(12, 18, head_text.title, ink.text, { size: 16, bold: true }),
+    text(12, 38, head_text.subtitle, ink.faint, { size: 12 }),
+  ];
+  let x = 20;
+  const used = new Set([...model.marks, ...model.strip].map((m) => m.position));
+  for (const position of kPositions.filter((p) => used.has(p))) {
+    out.push({ type: "path", x, y: 58, scaleX: 5, scaleY: 5, shape: { pathData: kShapes[position].path }, style: { fill: ink.positions[position] }, silent: true });
+    out.push(text(x + 11, 58, position, ink.text, { size: 11.5 }));
+    x += 30 + text_width(position, 11.5);
+  }
+  out.push(text(x, 58, "area: share of the time", ink.faint, { size: 11.5 }));
+  return out;
+}
+
+// ---------------------------------------------------------------- marks
+
+interface MarkStyle {
+  symbol: string;
+  symbolSize: number[];
+  symbolRotate: number;
+  itemStyle: { color: string; borderColor: string; borderWidth: number; opacity: number };
+}
+
+function mark_style(position: Mark["position"], radius: number, open: boolean, ink: Ink): MarkStyle {
+  const shape = kShapes[position];
+  const colour = ink.positions[position];
+  return {
+    symbol: shape.symbol,
+    symbolSize: [shape.width * radius, shape.height * radius],
+    symbolRotate: shape.turn,
+    itemStyle: open
+      ? { color: ink.paper, borderColor: colour, borderWidth: 1.8, opacity: 0.92 }
+      : { color: colour, borderColor: ink.paper, borderWidth: 1, opacity: 0.87 },
+  };
+}
+
+function scatter(id: string, axis: number, data: ScatterSeriesOption["data"], ink: Ink): ScatterSeriesOption {
+  return {
+    id,
+    type: "scatter",
+    xAxisIndex: axis,
+    yAxisIndex: axis,
+    z: 4,
+    data: data ?? [],
+    cursor: "pointer",
+    emphasis: { scale: 1.25, itemStyle: { borderColor: ink.selected, borderWidth: 2, opacity: 1 } },
+  };
+}
+
+function group(id: string, z: number, children: Element[]): CustomSeriesOption {
+  return {
+    id,
+    type: "custom",
+    coordinateSystem: "none",
+    silent: true,
+    z,
+    data: [0],
+    // What was drawn before is thrown away: a line does not turn into another line.
+    renderItem: () => ({ type: "group", silent: true, children, $mergeChildren: false }) as never,
+  };
+}
+
+function hidden_axis(gridIndex: number, min: number, max: number) {
+  return { type: "value" as const, gridIndex, min, max, show: false, scale: true, animation: false };
+}
+
+export function option_of(scene: Scene): { option: Option; layout: Layout } {
+  const { model, view, ink } = scene;
+  const layout = layout_of(scene.width, scene.height, model, scene.heading ? kHeadHeight : 0);
+  const { plot } = layout;
+  const strip = layout.strip ?? { left: 0, top: plot.top, width: 1, height: plot.height };
+
+  const spots = new Map<Mark, Spot>();
+  const by_row = new Map<Row, Spot>();
+  const marks = model.marks.map((mark) => {
+    const spot = mark_spot(layout, view, mark);
+    spots.set(mark, spot);
+    by_row.set(mark.row, spot);
+    return { value: [mark.x, mark.y], ...mark_style(mark.position, spot.radius, mark.toward !== "nowhere", ink) };
+  });
+  const strip_marks = model.strip.map((mark, i) => {
+    const spot = strip_spot(strip, model, mark, i, layout.width);
+    by_row.set(mark.row, spot);
+    return {
+      value: [(spot.x - strip.left) / strip.width, mark.fraction],
+      ...mark_style(mark.position, spot.radius, mark.unknown, ink),
+    };
+  });
+
+  const lines = roofs(scene, layout);
+  const back = [...grid_and_axes(scene, layout), ...strip_frame(scene, layout), ...ridges(scene, layout), ...lines.elements, frame(plot, ink)];
+  const front = [
+    ...gains(scene, layout, spots),
+    ...bounds(scene, layout, spots),
+    ...labels(scene, layout, spots, lines.taken),
+    ...selection(scene, layout, by_row),
+    ...heading(scene),
+  ];
+  const option: Option = {
+    animation: false,
+    backgroundColor: ink.paper,
+    grid: [
+      { left: plot.left, top: plot.top, width: plot.width, height: plot.height },
+      { left: strip.left, top: strip.top, width: strip.width, height: strip.height },
+    ],
+    xAxis: [hidden_axis(0, view.x.low, view.x.high), hidden_axis(1, 0, 1)],
+    yAxis: [hidden_axis(0, view.y.low, view.y.high), hidden_axis(1, 0, model.strip_high * 1.04)],
+    series: [group("back", 1, back), scatter(kMarks, 0, marks, ink), scatter(kStrip, 1, strip_marks, ink), group("front", 6, front)],
+  };
+  return { option, layout };
+}

@@ -1,0 +1,309 @@
+// The chart on the page: drawing, zoom, hover, and its pictures for export.
+import { CustomChart, ScatterChart } from "echarts/charts";
+import { GridComponent } from "echarts/components";
+import { init, use, type EChartsType } from "echarts/core";
+import { CanvasRenderer, SVGRenderer } from "echarts/renderers";
+import { kMarks, kStrip, option_of, type Scene } from "./chart-option";
+import type { Layout } from "./chart-layout";
+import type { ChartModel, ChartSettings } from "./chart-model";
+import { el } from "./dom";
+import { ink_of, type Theme } from "./palette";
+import type { Row } from "./rows";
+import { brushed, panned, same, zoomed, type Range, type View } from "./scale";
+
+use([ScatterChart, CustomChart, GridComponent, CanvasRenderer, SVGRenderer]);
+
+export interface ChartEvents {
+  hover: (row: Row | null, x: number, y: number) => void;
+  pick: (row: Row) => void;
+  zoomed: (changed: boolean) => void;
+}
+
+const kWheelStep = 1.18;
+const kKeyStep = 1.4;
+const kClickSlack = 4; // pixels that a click may move
+const kRoom = 2; // decades that zooming out shows beyond the first view
+
+function limits_of(range: Range): Range {
+  return { low: range.low - kRoom, high: range.high + kRoom };
+}
+
+export class RooflineChart {
+  private readonly echarts: EChartsType;
+  private readonly box = el("div", { class: "brush", hidden: true });
+  private model: ChartModel | null = null;
+  private settings: ChartSettings = { level: "dram", precision: null, ceiling: "datasheet" };
+  private theme: Theme = "light";
+  private view: View | null = null;
+  private layout: Layout | null = null;
+  private selected: Row | null = null;
+  private drag: { x: number; y: number; view: View; pan: boolean; id: number; moved: boolean } | null = null;
+  private frame = 0;
+
+  constructor(
+    private readonly container: HTMLElement,
+    private readonly events: ChartEvents,
+  ) {
+    const canvas = el("div", { class: "canvas" });
+    container.append(canvas, this.box);
+    this.echarts = init(canvas, null, { renderer: "canvas", width: this.width(), height: this.height() });
+    this.echarts.on("mouseover", (event) => this.report_hover(event));
+    this.echarts.on("mouseout", () => this.events.hover(null, 0, 0));
+    this.echarts.on("click", (event) => {
+      const row = this.row_at(event);
+      if (row && !this.drag?.moved) this.events.pick(row);
+    });
+    this.listen();
+    new ResizeObserver(() => this.resize()).observe(container);
+  }
+
+  // `keep` leaves the zoom as it is.
+  show(model: ChartModel, settings: ChartSettings, theme: Theme, keep: boolean): void {
+    const zoomed_in = keep && this.model !== null && this.view !== null && !same(this.view, this.model.home);
+    this.model = model;
+    this.settings = settings;
+    this.theme = theme;
+    if (!zoomed_in) this.view = model.home;
+    this.draw();
+  }
+
+  select(row: Row | null): void {
+    if (row === this.selected) return;
+    this.selected = row;
+    this.schedule();
+  }
+
+  // Marks a row that the pointer rests on elsewhere.
+  point_out(row: Row | null): void {
+    this.echarts.dispatchAction({ type: "downplay", seriesId: [kMarks, kStrip] });
+    const index = row === null ? -1 : (this.model?.marks.findIndex((m) => m.row === row) ?? -1);
+    const beside = row === null || index >= 0 ? -1 : (this.model?.strip.findIndex((m) => m.row === row) ?? -1);
+    if (index >= 0) this.echarts.dispatchAction({ type: "highlight", seriesId: kMarks, dataIndex: index });
+    if (beside >= 0) this.echarts.dispatchAction({ type: "highlight", seriesId: kStrip, dataIndex: beside });
+  }
+
+  reset(): void {
+    if (this.model) this.set_view(this.model.home);
+  }
+
+  // factor < 1 zooms in; the anchor is a share of the plot, from the lower left.
+  zoom(factor: number, at = { x: 0.5, y: 0.5 }): void {
+    if (!this.model || !this.view) return;
+    const { home } = this.model;
+    this.set_view({
+      x: zoomed(this.view.x, factor, at.x, limits_of(home.x)),
+      y: zoomed(this.view.y, factor, at.y, limits_of(home.y)),
+    });
+  }
+
+  pan(dx: number, dy: number, from: View | null = this.view): void {
+    if (!this.model || !from) return;
+    const { home } = this.model;
+    this.set_view({ x: panned(from.x, dx, limits_of(home.x)), y: panned(from.y, dy, limits_of(home.y)) });
+  }
+
+  // Handles a key; false where it means nothing here.
+  key(event: KeyboardEvent): boolean {
+    const steps: Record<string, () => void> = {
+      "+": () => this.zoom(1 / kKeyStep),
+      "=": () => this.zoom(1 / kKeyStep),
+      "-": () => this.zoom(kKeyStep),
+      "0": () => this.reset(),
+      ArrowLeft: () => this.pan(-0.1, 0),
+      ArrowRight: () => this.pan(0.1, 0),
+      ArrowUp: () => this.pan(0, 0.1),
+      ArrowDown: () => this.pan(0, -0.1),
+    };
+    const step = event.ctrlKey || event.metaKey || event.altKey ? undefined : steps[event.key];
+    step?.();
+    return step !== undefined;
+  }
+
+  svg(title: string, subtitle: string): string {
+    const picture = init(null, null, { renderer: "svg", ssr: true, width: kExportWidth, height: kExportHeight });
+    picture.setOption(this.export_option(title, subtitle));
+    const out = picture.renderToSVGString();
+    picture.dispose();
+    return out;
+  }
+
+  async png(title: string, subtitle: string): Promise<Blob> {
+    const canvas = document.createElement("canvas");
+    const picture = init(canvas as unknown as HTMLElement, null, {
+      renderer: "canvas",
+      width: kExportWidth,
+      height: kExportHeight,
+      devicePixelRatio: 2,
+    });
+    picture.setOption(this.export_option(title, subtitle));
+    const drawn = picture.renderToCanvas({ pixelRatio: 2 });
+    picture.dispose();
+    return new Promise((done, fail) =>
+      drawn.toBlob((blob) => (blob ? done(blob) : fail(new Error("the browser made no PNG"))), "image/png"),
+    );
+  }
+
+  // Where a row's mark stands, in pixels of the container: for tests and for the tooltip of the keyboard.
+  spot(row: Row): { x: number; y: number } | null {
+    const index = this.model?.marks.findIndex((m) => m.row === row) ?? -1;
+    const mark = this.model?.marks[index];
+    if (!mark) return null;
+    const [x, y] = this.echarts.convertToPixel({ xAxisIndex: 0, yAxisIndex: 0 }, [mark.x, mark.y]);
+    return x === undefined || y === undefined ? null : { x, y };
+  }
+
+  // For printing: another size and theme for a while.
+  redraw(theme: Theme): void {
+    this.theme = theme;
+    this.resize();
+    this.draw();
+  }
+
+  resize(): void {
+    const [width, height] = [this.width(), this.height()];
+    if (width === this.echarts.getWidth() && height === this.echarts.getHeight()) return;
+    this.echarts.resize({ width, height });
+    this.draw();
+  }
+
+  private width(): number {
+    return Math.max(240, this.container.clientWidth);
+  }
+  private height(): number {
+    return Math.max(240, this.container.clientHeight);
+  }
+
+  private scene(): Scene | null {
+    if (!this.model || !this.view) return null;
+    return {
+      model: this.model,
+      settings: this.settings,
+      view: this.view,
+      ink: ink_of(this.theme),
+      width: this.width(),
+      height: this.height(),
+      selected: this.selected,
+      heading: null,
+    };
+  }
+
+  private export_option(title: string, subtitle: string) {
+    const scene = this.scene();
+    if (!scene) throw new Error("there is no chart yet");
+    return option_of({ ...scene, selected: null, width: kExportWidth, height: kExportHeight, heading: { title, subtitle } }).option;
+  }
+
+  private schedule(): void {
+    if (this.frame !== 0) return;
+    this.frame = requestAnimationFrame(() => this.draw());
+  }
+
+  private draw(): void {
+    cancelAnimationFrame(this.frame);
+    this.frame = 0;
+    const scene = this.scene();
+    if (!scene) return;
+    const { option, layout } = option_of(scene);
+    this.layout = layout;
+    this.echarts.setOption(option, { notMerge: false, replaceMerge: ["series"], silent: true });
+    this.events.zoomed(this.model !== null && !same(scene.view, this.model.home));
+  }
+
+  private set_view(view: View): void {
+    this.view = view;
+    this.schedule();
+  }
+
+  private row_at(event: { seriesId?: string; dataIndex?: number }): Row | null {
+    const list = event.seriesId === kMarks ? this.model?.marks : event.seriesId === kStrip ? this.model?.strip : undefined;
+    return list?.[event.dataIndex ?? -1]?.row ?? null;
+  }
+
+  private report_hover(event: unknown): void {
+    const e = event as { seriesId?: string; dataIndex?: number; event?: { offsetX: number; offsetY: number } };
+    this.events.hover(this.row_at(e), e.event?.offsetX ?? 0, e.event?.offsetY ?? 0);
+  }
+
+  // ------------------------------------------------------------ pointer
+
+  // Share of the plot, from its lower left; null outside.
+  private share_at(event: MouseEvent): { x: number; y: number } | null {
+    if (!this.layout) return null;
+    const rect = this.container.getBoundingClientRect();
+    const { plot } = this.layout;
+    const x = (event.clientX - rect.left - plot.left) / plot.width;
+    const y = 1 - (event.clientY - rect.top - plot.top) / plot.height;
+    return x < 0 || x > 1 || y < 0 || y > 1 ? null : { x, y };
+  }
+
+  private listen(): void {
+    const { container } = this;
+    container.addEventListener(
+      "wheel",
+      (event) => {
+        const at = this.share_at(event);
+        if (!at || event.deltaY === 0) return;
+        event.preventDefault();
+        this.zoom(event.deltaY > 0 ? kWheelStep : 1 / kWheelStep, at);
+      },
+      { passive: false },
+    );
+    container.addEventListener("dblclick", () => this.reset());
+    container.addEventListener("pointerdown", (event) => this.begin_drag(event));
+    container.addEventListener("pointermove", (event) => this.continue_drag(event));
+    container.addEventListener("pointerup", (event) => this.end_drag(event, true));
+    container.addEventListener("pointercancel", (event) => this.end_drag(event, false));
+  }
+
+  private begin_drag(event: PointerEvent): void {
+    this.drag = null;
+    if (event.button !== 0 || event.pointerType === "touch" || !this.view || !this.share_at(event)) return;
+    this.drag = { x: event.clientX, y: event.clientY, view: this.view, pan: event.shiftKey, id: event.pointerId, moved: false };
+  }
+
+  private continue_drag(event: PointerEvent): void {
+    const { drag, layout } = this;
+    if (!drag || drag.id !== event.pointerId || !layout) return;
+    const dx = event.clientX - drag.x;
+    const dy = event.clientY - drag.y;
+    if (!drag.moved && Math.hypot(dx, dy) < kClickSlack) return;
+    if (!drag.moved) this.container.setPointerCapture(event.pointerId);
+    drag.moved = true;
+    if (drag.pan) {
+      this.pan(-dx / layout.plot.width, dy / layout.plot.height, drag.view);
+      return;
+    }
+    const rect = this.container.getBoundingClientRect();
+    const clip = (v: number, low: number, size: number) => Math.min(Math.max(v, low), low + size);
+    const { plot } = layout;
+    const x1 = clip(drag.x - rect.left, plot.left, plot.width);
+    const x2 = clip(event.clientX - rect.left, plot.left, plot.width);
+    const y1 = clip(drag.y - rect.top, plot.top, plot.height);
+    const y2 = clip(event.clientY - rect.top, plot.top, plot.height);
+    this.box.hidden = false;
+    this.box.style.left = `${Math.min(x1, x2)}px`;
+    this.box.style.top = `${Math.min(y1, y2)}px`;
+    this.box.style.width = `${Math.abs(x2 - x1)}px`;
+    this.box.style.height = `${Math.abs(y2 - y1)}px`;
+  }
+
+  private end_drag(event: PointerEvent, done: boolean): void {
+    const { drag, layout, view } = this;
+    this.box.hidden = true;
+    if (!drag || drag.id !== event.pointerId || !drag.moved || !layout || !view) return;
+    // The click that follows belongs to the drag.
+    setTimeout(() => {
+      this.drag = null;
+    });
+    if (drag.pan || !done) return;
+    const rect = this.container.getBoundingClientRect();
+    const { plot } = layout;
+    const share = (v: number) => Math.min(1, Math.max(0, v));
+    const fx = [drag.x, event.clientX].map((x) => share((x - rect.left - plot.left) / plot.width)) as [number, number];
+    const fy = [drag.y, event.clientY].map((y) => share(1 - (y - rect.top - plot.top) / plot.height)) as [number, number];
+    this.set_view({ x: brushed(view.x, fx[0], fx[1]), y: brushed(view.y, fy[0], fy[1]) });
+  }
+}
+
+const kExportWidth = 1000;
+const kExportHeight = 640;
