@@ -2,195 +2,22 @@
 #include <map>
 #include <set>
 
+#include "forecast/layer_position.h"
 #include "roofline/forecast.h"
 
 namespace roofline::model {
 namespace {
 
-// A measured kernel on its way to an operator.
-struct Kernel {
-  const KernelRow* row = nullptr;
-  std::string family;  // operator of data/kernel_names.csv; empty when no family fits
-  std::string op;      // of the model; empty: none
-  std::string by;
-  std::string reason;         // why it has none
-  bool part_of_call = false;  // second kernel of a call: its time counts, its launch does not
-};
-
-// The operator names of one forecast.
-class Operators {
- public:
-  explicit Operators(const Forecast& forecast) {
-    for (const auto& row : forecast.step.rows) rows_[row.name] = &row;
-  }
-  bool has(const std::string& name) const { return rows_.find(name) != rows_.end(); }
-  std::string first_of(std::initializer_list<const char*> names) const {
-    for (const auto* name : names)
-      if (has(name)) return name;
-    return {};
-  }
-
- private:
-  std::map<std::string, const StepRow*> rows_;
-};
-
-bool starts(const std::string& text, std::string_view prefix) { return text.starts_with(prefix); }
-
-// Names of matrix products tell tiles, not operands: which product it is follows from what ran before it. One machine
-// per stream.
-class LayerPosition {
- public:
-  explicit LayerPosition(const Operators& operators) : operators_(operators) {}
-
-  void step(Kernel& k) {
-    if (k.family == "embedding") return landmark(k, Place::after_embedding, {"embedding"});
-    if (k.family == "rms_norm" || k.family == "add_rms_norm") return norm(k);
-    if (k.family == "rope") return landmark(k, Place::before_attention, {"rope", "rope_kv_write"});
-    if (k.family == "qk_norm_rope") return landmark(k, Place::before_attention, {"rope", "qk_norm"});
-    if (k.family == "kv_cache_write") return landmark(k, Place::before_attention, {"kv_cache_write", "rope_kv_write"});
-    if (starts(k.family, "attention")) return attention(k);
-    if (k.family == "silu_and_mul") return landmark(k, Place::after_activation, activation_names());
-    if (starts(k.family, "moe.")) return experts(k);
-    if (starts(k.family, "gemm")) return product(k);
-    if (k.family == "sampling") return landmark(k, Place::unknown, {"sampling"});
-    elsewhere(k);
-  }
-
- private:
-  enum class Place {
-    unknown,
-    after_embedding,
-    attention_norm,
-    after_qkv,
-    before_attention,
-    after_attention,
-    after_output,
-    mlp_norm,
-    after_up,
-    after_activation,
-    after_down
-  };
-
-  static std::initializer_list<const char*> activation_names() {
-    static const std::initializer_list<const char*> kNames = {
-        "silu_and_mul", "gelu_and_mul", "silu_and_mul_quant", "gelu_and_mul_quant", "silu", "gelu"};
-    return kNames;
-  }
-
-  void assign(Kernel& k, std::string op, const char* by) {
-    if (op.empty()) {
-      k.reason = "the model has no such operator";
-      return;
-    }
-    k.op = std::move(op);
-    k.by = by;
-  }
-
-  void landmark(Kernel& k, Place place, std::initializer_list<const char*> names) {
-    place_ = place;
-    assign(k, operators_.first_of(names), "kernel name");
-  }
-
-  void norm(Kernel& k) {
-    if (place_ == Place::after_qkv && operators_.has("qk_norm")) return assign(k, "qk_norm", "position in the layer");
-    const bool first = place_ == Place::after_embedding;
-    if (place_ == Place::after_output)
-      place_ = Place::mlp_norm;
-    else if (place_ != Place::mlp_norm)
-      place_ = Place::attention_norm;
-    const auto op = first ? operators_.first_of({"rms_norm", "layer_norm", "add_rms_norm"})
-                          : operators_.first_of({"add_rms_norm", "rms_norm", "add_layer_norm", "layer_norm"});
-    assign(k, op, "kernel name");
-  }
-
-  void attention(Kernel& k) {
-    if (k.family == "attention.metadata") {
-      k.reason = "scheduling of attention, which the model leaves out";
-      return;
-    }
-    place_ = Place::after_attention;
-    if (k.family == "attention.combine" && operators_.has("attention_combine"))
-      return assign(k, "attention_combine", "kernel name");
-    k.part_of_call = k.family == "attention.combine";
-    assign(k, operators_.first_of({"attention", "mla_attention"}), "kernel name");
-  }
-
-  void experts(Kernel& k) {
-    if (k.family == "moe.routing") return assign(k, operators_.first_of({"moe_topk"}), "kernel name");
-    if (k.family == "moe.combine") return landmark(k, Place::after_down, {"moe_combine"});
-    const bool down = place_ == Place::after_activation || place_ == Place::after_up;
-    place_ = down ? Place::after_down : Place::after_up;
-    assign(k, operators_.first_of({down ? "moe_down" : "moe_gate_up"}), "position in the layer");
-  }
-
-  void product(Kernel& k) {
-    if (k.family == "gemm.splitk_reduce") {
-      k.part_of_call = true;
-      return assign(k, last_product_, "position in the layer");
-    }
-    if (k.row->group.work.launches != 1) {
-      k.reason = "a matrix product among merged launches: its position in the layer is lost";
-      return;
-    }
-    const auto op = next_product();
-    last_product_ = op;
-    assign(k, op, "position in the layer");
-    if (op.empty()) k.reason = "a matrix product at an unclear position in the layer";
-  }
-
-  std::string next_product() {
-    switch (place_) {
-      case Place::attention_norm:
-        place_ = Place::after_qkv;
-        return operators_.first_of({"qkv_proj", "q_proj"});
-      case Place::after_qkv:
-        return separate_query_key_value();
-      case Place::after_attention:
-        place_ = Place::after_output;
-        return operators_.has("mla_attention") ? std::string() : operators_.first_of({"o_proj"});
-      case Place::mlp_norm:
-        if (operators_.has("moe_router")) return operators_.first_of({"moe_router"});
-        place_ = Place::after_up;
-        return operators_.first_of({"gate_up_proj", "gate_proj", "up_proj"});
-      case Place::after_up:
-        return operators_.has("gate_up_proj") ? std::string() : operators_.first_of({"up_proj"});
-      case Place::after_activation:
-        place_ = Place::after_down;
-        return operators_.first_of({"down_proj"});
-      default:
-        return {};
-    }
-  }
-
-  std::string separate_query_key_value() {
-    if (!operators_.has("k_proj")) return {};
-    return last_product_ == "q_proj" ? "k_proj" : "v_proj";
-  }
-
-  void elsewhere(Kernel& k) {
-    static const std::map<std::string, const char*> kNames = {
-        {"act_quant", "act_quant"}, {"comm.all_reduce", "all_reduce"}, {"comm.all_gather", "logits_all_gather"}};
-    if (const auto it = kNames.find(k.family); it != kNames.end())
-      return assign(k, operators_.first_of({it->second}), "kernel name");
-    k.reason = k.family.empty() ? "no known family of kernels" : "the model has no such operator";
-  }
-
-  const Operators& operators_;
-  Place place_ = Place::unknown;
-  std::string last_product_;
-};
-
 // The product after the last norm is the vocabulary's: no attention follows it before sampling, the next step's
 // embedding, or the end.
-void find_heads(std::vector<Kernel*>& stream, const Operators& operators) {
-  if (!operators.has("lm_head")) return;
+void find_heads(std::vector<Kernel*>& stream, const Operators& operators, const std::string& first_product) {
+  if (!operators.has("lm_head") || first_product.empty()) return;
   bool attention_follows = false;
   for (auto it = stream.rbegin(); it != stream.rend(); ++it) {
     auto& k = **it;
     if (k.family == "sampling" || k.family == "embedding") attention_follows = false;
     if (k.family == "rope" || k.family == "kv_cache_write" || starts(k.family, "attention")) attention_follows = true;
-    const bool query = k.op == "qkv_proj" || k.op == "q_proj";
-    if (!query || attention_follows || k.by != "position in the layer") continue;
+    if (k.op != first_product || attention_follows || k.by != "position in the layer") continue;
     k.op = "lm_head";
   }
 }
@@ -213,14 +40,27 @@ std::vector<Kernel> kernels_of(const Report& measured, const Operators& operator
   return out;
 }
 
-void assign_operators(std::vector<Kernel>& kernels, const Operators& operators) {
+// For each kernel whether experts run before the next attention: where a model has dense layers too, that tells them.
+std::vector<bool> experts_follow(const std::vector<Kernel*>& stream) {
+  std::vector<bool> follow(stream.size());
+  bool ahead = false;
+  for (std::size_t i = stream.size(); i-- > 0;) {
+    if (starts(stream[i]->family, "attention")) ahead = false;
+    if (starts(stream[i]->family, "moe.")) ahead = true;
+    follow[i] = ahead;
+  }
+  return follow;
+}
+
+void assign_operators(std::vector<Kernel>& kernels, const Operators& operators, const LayerProducts& layer) {
   std::map<std::tuple<std::size_t, std::uint32_t, std::uint64_t>, std::vector<Kernel*>> streams;
   for (auto& k : kernels)
     if (k.op.empty()) streams[{k.row->input, k.row->device, k.row->stream}].push_back(&k);
   for (auto& [key, stream] : streams) {
-    LayerPosition position(operators);
-    for (auto* k : stream) position.step(*k);
-    find_heads(stream, operators);
+    LayerPosition position(operators, layer);
+    const auto experts = experts_follow(stream);
+    for (std::size_t i = 0; i < stream.size(); ++i) position.step(*stream[i], experts[i]);
+    find_heads(stream, operators, layer.before_attention.empty() ? "" : layer.before_attention.front());
   }
 }
 
@@ -306,7 +146,7 @@ double median(std::vector<double> values) {
 Match match_kernels(const Forecast& forecast, const Report& measured) {
   const Operators operators(forecast);
   auto kernels = kernels_of(measured, operators);
-  assign_operators(kernels, operators);
+  assign_operators(kernels, operators, products_of_layer(forecast));
   Match match;
   std::vector<double> steps;
   for (const auto& row : forecast.step.rows) {

@@ -135,6 +135,65 @@ TEST(Match, ProductsAreToldByTheirPlaceInTheLayer) {
   EXPECT_EQ(match.unmatched[0].name, "my_own_kernel");
 }
 
+// A dense layer, then one with experts, of a model with latent attention; the reductions over GPUs normalise too.
+Report deepseek_layers() {
+  Report r;
+  const auto add = [&](const char* name) { r.rows.push_back(launch(name, 10e-6)); };
+  const char* reduce =
+      "flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<kARResidualRMSNorm>";
+  add("vectorized_gather_kernel");
+  for (const bool experts : {false, true}) {
+    if (!experts) add("vllm::rms_norm_kernel<bf16>");
+    add("nvjet_tst_1");  // qkv_a_proj
+    add("vllm::rms_norm_kernel<bf16>");
+    add("vllm::rms_norm_kernel<bf16>");
+    add("nvjet_tst_2");  // q_b_proj
+    add("vllm::rotary_embedding_kernel<bf16>");
+    add("vllm::concat_and_cache_mla_kernel<bf16>");
+    add("nvjet_tst_3");  // mla_q_absorb_bmm
+    add("flash_fwd_splitkv_mla_kernel<x>");
+    add("nvjet_tst_4");  // mla_v_up_bmm
+    add("nvjet_tst_5");  // o_proj
+    add(reduce);
+    add("nvjet_tst_6");  // gate_up_proj, or moe_router
+    if (experts) {
+      add("grouped_topk_kernel<x>");
+      add("nvjet_tst_7");  // shared_gate_up
+      add("vllm::act_and_mul_kernel<bf16>");
+      add("nvjet_tst_8");  // shared_down
+      add("fused_moe_kernel");
+      add("vllm::act_and_mul_kernel<bf16>");
+      add("fused_moe_kernel");
+      add("moe_sum_kernel<x>");
+    } else {
+      add("vllm::act_and_mul_kernel<bf16>");
+      add("nvjet_tst_9");  // down_proj
+    }
+    add(reduce);
+  }
+  add("nvjet_tst_10");  // lm_head
+  return r;
+}
+
+TEST(Match, LatentAttentionExpertsAndFusedReductions) {
+  StepOptions options;
+  options.batch = 32;
+  options.context = 2048;
+  options.tp = 8;
+  const auto f = make_forecast(resolve_config("deepseek-v3"), options, find_machine("h200"), std::nullopt, {});
+  const auto match = match_kernels(f, deepseek_layers());
+  const std::map<std::string, double> launches = {
+      {"qkv_a_proj", 2},   {"mla_norms", 4},      {"q_b_proj", 2},     {"mla_q_absorb_bmm", 2}, {"mla_attention", 2},
+      {"mla_v_up_bmm", 2}, {"o_proj", 2},         {"gate_up_proj", 1}, {"down_proj", 1},        {"moe_router", 1},
+      {"moe_topk", 1},     {"shared_gate_up", 1}, {"shared_down", 1},  {"moe_gate_up", 1},      {"moe_down", 1},
+      {"moe_combine", 1},  {"all_reduce", 4},     {"lm_head", 1}};
+  for (const auto& [name, count] : launches) {
+    ASSERT_NE(find(match, name), nullptr) << name;
+    EXPECT_NEAR(find(match, name)->time_s, count * 10e-6, 1e-12) << name;
+  }
+  EXPECT_TRUE(match.unmatched.empty()) << match.unmatched.front().name << ": " << match.unmatched.front().reason;
+}
+
 TEST(Match, CountedStandsBesideModelled) {
   const auto match = match_kernels(llama(), two_layers());
   const auto* qkv = find(match, "qkv_proj");
