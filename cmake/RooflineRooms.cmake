@@ -94,10 +94,10 @@ function(roofline_library)
   install(FILES ${CMAKE_BINARY_DIR}/roofline.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
 
-# roofline_test(NAME SOURCES a.cpp ... [ROOMS room ...] [LINK target ...]): one GoogleTest binary per room, linked
+# roofline_test(NAME SOURCES a.cpp ... [ROOMS room ...] [LINK target ...] [PROPERTIES name value ...]): one GoogleTest binary per room, linked
 # against just the rooms it names (name all that are needed), so that a fault in another room does not stop it.
 function(roofline_test name)
-  cmake_parse_arguments(TEST "" "" "SOURCES;ROOMS;LINK" ${ARGN})
+  cmake_parse_arguments(TEST "" "" "SOURCES;ROOMS;LINK;PROPERTIES" ${ARGN})
   set(target test_${name})
   add_executable(${target} ${TEST_SOURCES})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src
@@ -110,5 +110,6 @@ function(roofline_test name)
                                           GTest::gtest_main GTest::gmock ${TEST_LINK})
   include(GoogleTest)
   # Values of parameters are left out of the names: many print as bytes that differ from run to run.
-  gtest_discover_tests(${target} TEST_PREFIX "${name}." NO_PRETTY_VALUES PROPERTIES LABELS ${name} DISCOVERY_TIMEOUT 60)
+  gtest_discover_tests(${target} TEST_PREFIX "${name}." NO_PRETTY_VALUES
+                       PROPERTIES LABELS ${name} ${TEST_PROPERTIES} DISCOVERY_TIMEOUT 60)
 endfunction()

@@ -115,6 +115,9 @@ std::string to_svg(const Chart& chart, const SvgOptions& options = {});
 // picture cannot be made.
 std::string to_png(const Chart& chart, double scale = 2.0);
 std::string to_pdf(const Chart& chart);
+// The same for any SVG that needs nothing from outside.
+std::string svg_to_png(const std::string& svg, double scale = 2.0);
+std::string svg_to_pdf(const std::string& svg, const std::string& title);
 
 // Unicode: lines in braille dots; else ASCII. Rows follow the width.
 std::string to_terminal(const Chart& chart, const TerminalStyle& style);

@@ -119,7 +119,8 @@ std::string fingerprint(std::string_view question, std::string_view formats,
                         const MetricMatrix& matrix = MetricMatrix::instance());
 // Of the run that finds the number formats.
 std::optional<int> passes_of_types_run(const Target& target);
-// The leaves whose number format is in the list ("bf16", "bf16+fp8", "all", "none").
+// The leaves whose number format is in the list: "bf16", "bf16+fp8", "all", "none"; "bf16+dense" leaves out sparse
+// operations and the FP16 accumulator.
 std::vector<std::string> leaves_of(const Target& target, std::string_view formats);
 // A row as the file has it: one count per chip of the matrix that has metrics of its own, absent as nullopt.
 struct PassRow {
@@ -270,7 +271,7 @@ Document rocprof_document(std::string_view gfx, const Request& request);
 
 struct StepShape {
   std::string name;     // "BF16"
-  std::string formats;  // "bf16", "bf16+fp8"
+  std::string formats;  // of its tensor operations: "bf16+dense", "bf16+fp8+dense"
   double launches = 0;  // of one step
   double kernels = 0;   // different ones, which the first run looks at once each
 };

@@ -146,9 +146,14 @@ Comparison compare(const GateSide& before, const GateSide& after, const CompareO
 Document comparison_document(const Comparison& comparison, const CompareOptions& options = {});
 std::string comparison_json(const Comparison& comparison);  // schema roofline/compare/1, docs/compare.md
 
-// The two sides as reports of one row per kernel, as far as a chart needs them. Machines are looked up by name in the
-// catalogue; row i of a report is kernel i of the side.
-Report chart_report(const ComparedSide& side, std::span<const SideKernel> kernels);
+// Only the kernels whose full name matches this expression (RE2); the sums are made anew. Throws UsageError for a bad
+// expression, or where it matches nothing.
+void keep_kernels(StepRecord& record, const std::string& expression);
+
+// One side as a report of one row per kernel, as far as a chart needs one; row i is kernel i. The machine is looked up
+// by name in `machines`, then in the catalogue.
+Report chart_report(const ComparedSide& side, std::span<const SideKernel> kernels,
+                    std::span<const Machine> machines = {});
 
 // ---------------------------------------------------------------- predicted and measured
 
@@ -193,7 +198,7 @@ struct GateOptions {
   std::size_t top = 5;                         // kernels of the baseline with most time; 0: all
   std::map<std::string, KernelBudget> budget;  // by operator, full name, short name or name family; always judged
   std::optional<double> noise;                 // relative standard deviation of one run, known from elsewhere
-  double false_alarms = 0.01;  // chance that a run without a change is called a drop, all kernels together
+  double false_alarms = 0.005;  // chance that a run without a change is called a drop, all kernels together
 };
 
 struct GateFinding {

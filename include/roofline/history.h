@@ -42,7 +42,8 @@ struct RecordInfo {
   std::string uid;      // of all stores: 32 hexadecimal digits
   Time time = 0;        // when recorded, or as the user said
   std::string tool_version, catalogue_version;
-  std::string machine;  // names, joined with ", "
+  std::vector<std::string> machines;  // names
+  std::string machine;                // the same, joined with ", "
   CeilingKind ceiling = CeilingKind::datasheet;
   std::string config;               // JSON: the options that the report was made with
   std::vector<std::string> inputs;  // paths as given
@@ -106,6 +107,8 @@ class Store {
   // UsageError where none of the variables helps.
   static std::string default_location();
 
+  const std::string& name() const;  // where it is, for people: without a password
+
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
   ~Store();
@@ -168,6 +171,10 @@ std::optional<double> datasheet_fraction_now(const KernelRecord& kernel, std::st
 // keep theirs, which came from the run's own clocks or from measuring. Returns how many rows changed.
 std::size_t recompute(StepRecord& record);
 
+// recompute(), and the version of the present catalogue where that makes the record comparable with others of it: all
+// its roofs are placed again, or shown by their datasheet fractions not to have changed. Returns whether it is.
+bool to_present_catalogue(StepRecord& record);
+
 // ---------------------------------------------------------------- exchange
 
 // One JSON object a line: {"schema": "roofline/history-record/1", "uid", "time", "labels", "prediction_error",
@@ -190,6 +197,21 @@ struct MetricsOptions {
 // Prometheus text too, so fit for the textfile collector.
 std::string export_openmetrics(const Store& store, const Filter& filter, const MetricsOptions& options);
 
+// ---------------------------------------------------------------- baselines
+
+struct Baseline {
+  GateSide side;  // empty: the store has nothing to compare with
+  std::vector<std::int64_t> records;
+  std::string what;             // for people: "record 12 and 4 more of commit=1a2b"
+  std::optional<double> noise;  // of one run, from this machine's records
+};
+// `what` is "latest" (the newest record of the candidate's machine and those with the same labels, if it has any),
+// "latest:N" (its newest N), "label:key=value" (its newest 20 with this label), or ids joined by commas. `labels` limit
+// the first two. Throws UsageError for what is none of these.
+Baseline find_baseline(const Store& store, std::string_view what, const StepRecord& candidate, const Labels& labels);
+// Whether `what` names records rather than a file.
+bool names_records(std::string_view what);
+
 // ---------------------------------------------------------------- the gate's outputs
 
 struct GateContext {
@@ -209,7 +231,7 @@ struct Budget {
 Budget read_budget(std::string_view toml, const std::string& path);
 
 // Relative standard deviation of one run, from how a kernel's time differs between neighbouring records (median of the
-// absolute differences: single jumps do not count). Absent for fewer than 8 records.
+// absolute differences: single jumps do not count). Absent for fewer than 20 records.
 std::optional<double> estimate_noise(std::span<const StepRecord> oldest_first);
 
 }  // namespace roofline::history

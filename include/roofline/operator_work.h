@@ -19,7 +19,7 @@ struct OperatorWork {
     double flops = 0;  // integer operations for an integer precision
   };
   std::vector<Part> parts;   // matrix products before what is added to them
-  bool lower_bound = false;  // FLOPs: one per element of the result, whatever the function costs
+  bool lower_bound = false;  // FLOPs: one per element, but the function costs more (exp, softmax)
   double bytes = 0;
   std::string formula;  // "matmul", "attention", "pointwise", ...
   std::string shape;    // "8944x1024 . 1024x2816"

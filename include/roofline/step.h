@@ -110,7 +110,7 @@ struct CopyTotals {
   std::uint64_t bytes = 0;
 };
 
-enum class Bottleneck : std::uint8_t { gpu, host, copies, communication, device_gaps, unseen, unclear };
+enum class Bottleneck : std::uint8_t { gpu, host, copies, communication, device_gaps, start_end, unclear };
 std::string_view to_string(Bottleneck bottleneck);
 
 // Something in the recording that is not what it looks like.

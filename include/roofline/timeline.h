@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -161,5 +162,14 @@ Timeline open_timeline(const std::string& path, const TimelineOptions& options =
 
 // True where the first bytes of the file look like a timeline rather than a counter report.
 bool is_timeline(const std::string& path);
+
+// The kernels of a timeline as launches for analyze(): times as the timeline has them; work where the program declared
+// it (Proton), or modelled from the shapes of the operator that launched them (operator_work.h): a launch then stands
+// for all that one operator launched, under the name of its longest kernel. What has no shape keeps its time alone, and
+// a warning says which share of the time that is. Copies and fills are no launches.
+Profile profile_of(const Timeline& timeline);
+
+// Profiles of any files: timelines by profile_of(), all others by open_profiles(). Throws InputError.
+std::vector<Profile> open_inputs(std::span<const std::string> paths, const ReadOptions& options = {});
 
 }  // namespace roofline

@@ -66,7 +66,8 @@ std::vector<RowLaunches> group_launches(std::span<const Profile> profiles, const
       const RowKey key{p, l.device, l.run, l.name, l.op, l.grid, l.block};
       const auto [it, fresh] = index.try_emplace(key, rows.size());
       // Each line of a typed table is a row of its own, even where names repeat.
-      if (fresh || options.per_launch || l.given) {
+      const bool typed = l.given && l.time_basis != TimeBasis::timeline;
+      if (fresh || options.per_launch || typed) {
         it->second = rows.size();
         rows.push_back({p, {}});
       }

@@ -128,7 +128,9 @@ void describe(const RowLaunches& launches, const Profile& profile, KernelRow& ro
   const auto& first = *launches.launches.front();
   row.input = launches.profile;
   row.full_name = first.name;
-  row.name = first.given ? std::string(first.name) : short_kernel_name(first.name);
+  // Names that people gave are not cut.
+  const bool named = first.given && first.function.empty();
+  row.name = named ? std::string(first.name) : short_kernel_name(first.name);
   row.op = first.op;
   row.grid = first.grid;
   row.block = first.block;

@@ -76,8 +76,9 @@ double possible_scale(const Picture& picture, double scale) {
 
 }  // namespace
 
-std::string to_png(const Chart& chart, double scale) {
-  const auto svg = to_svg(chart, {SvgTheme::light});
+std::string to_png(const Chart& chart, double scale) { return svg_to_png(to_svg(chart, {SvgTheme::light}), scale); }
+
+std::string svg_to_png(const std::string& svg, double scale) {
   const auto picture = load(svg);
   scale = possible_scale(picture, scale);
   const SurfacePtr surface(cairo_image_surface_create(CAIRO_FORMAT_RGB24,
@@ -95,15 +96,16 @@ std::string to_png(const Chart& chart, double scale) {
   return out;
 }
 
-std::string to_pdf(const Chart& chart) {
+std::string to_pdf(const Chart& chart) { return svg_to_pdf(to_svg(chart, {SvgTheme::light}), chart.title); }
+
+std::string svg_to_pdf(const std::string& svg, const std::string& title) {
   constexpr double kScale = kPoints / kCssPixels;
-  const auto svg = to_svg(chart, {SvgTheme::light});
   const auto picture = load(svg);
   std::string out;
   const SurfacePtr surface(
       cairo_pdf_surface_create_for_stream(append, &out, picture.width * kScale, picture.height * kScale));
   check(cairo_surface_status(surface.get()));
-  cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_TITLE, chart.title.c_str());
+  cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_TITLE, title.c_str());
   {
     const ContextPtr context(cairo_create(surface.get()));
     cairo_scale(context.get(), kScale, kScale);

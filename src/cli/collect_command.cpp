@@ -85,7 +85,6 @@ class CollectCommand : public Command {
  public:
   void setup(CLI::App& app) override {
     command_ = app.add_subcommand("collect", "Run a profiler with the fewest passes that answer the question");
-    command_->usage("roofline collect [OPTIONS] -o OUT -- PROGRAM ARGUMENTS...");
     command_->footer(
         "Finds ncu and the chip, says what it will do, runs the program under ncu and\n"
         "prints the report; OUT.ncu-rep stays. Where the counters of tensor operations\n"
@@ -94,20 +93,23 @@ class CollectCommand : public Command {
         "  roofline collect -o decode -- python decode.py\n"
         "  roofline collect --launch-skip 500 --launch-count 300 -- ./server --once\n"
         "  roofline collect --set diagnose -k 'gemm|attention' -- ./app\n"
-        "  roofline collect --dry-run --chip H100 -- ./app     the commands, to run elsewhere\n"
-        "  roofline collect --check                            can counters be read here?\n\n"
+        "  roofline collect --dry-run --chip H100 -- ./app   commands to run elsewhere\n"
+        "  roofline collect --check                          can counters be read here?\n\n"
         "Exit codes: 0 fine; 1 the program failed though kernels were profiled, or\n"
         "--check found an obstacle; 2 wrong usage; 4 nothing could be measured.");
     add_question();
     add_choice();
     add_conditions();
     add_modes();
-    command_->add_option("PROGRAM", request_.command, "The program to profile and its arguments, after --");
+    // Not an option of its own: those take "[1,2]" apart. What follows -- is the program's, as it is.
+    command_->prefix_command();
   }
 
   bool chosen() const override { return command_->parsed(); }
 
   int run() override {
+    request_.question = kQuestions.at(set_);
+    take_program();
     request_.lock_clocks = clocks_ == "base";
     request_.flush_caches = caches_ == "all";
     if (request_.output.ends_with(".ncu-rep")) request_.output.resize(request_.output.size() - 8);
@@ -131,31 +133,34 @@ class CollectCommand : public Command {
   void add_question() {
     auto* group = command_->add_option_group("What to measure");
     group
-        ->add_option("--set", request_.question,
-                     "table: time, DRAM bytes, FLOPs. hierarchy: L2, L1 and shared memory too. diagnose: what the "
-                     "rules of explain read. all")
-        ->transform(one_of(kQuestions))
-        ->type_name("SET")
-        ->default_str("table");
+        ->add_option("--set", set_,
+                     "table (default): time, DRAM bytes, FLOPs\n"
+                     "hierarchy: L2, L1 and shared memory too\n"
+                     "diagnose: the table, and what tells why\n"
+                     "all: everything")
+        ->transform(CLI::IsMember({"table", "hierarchy", "diagnose", "all"}).description(""))
+        ->type_name("SET");
     group
         ->add_option("--tensor", request_.tensor,
-                     "Counters of tensor operations. auto: those that a short first run finds in use, where that saves "
-                     "passes. all: every one, in one run. none")
+                     "Counters of tensor operations\n"
+                     "auto (default): those in use, which a short\n"
+                     "first run finds where that saves passes\n"
+                     "all: every one, in one run\n"
+                     "none: only whether tensor cores were used")
         ->transform(one_of(kTensor))
-        ->type_name("WHICH")
-        ->default_str("auto");
+        ->type_name("WHICH");
   }
   void add_choice() {
     auto* group = command_->add_option_group("Which kernels");
-    group->add_option("-k,--kernel", request_.kernel, "Only kernels whose full name matches this expression")
-        ->type_name("REGEX");
+    group->add_option("-k,--kernel", request_.kernel, "Only kernels whose full name matches")->type_name("REGEX");
     group->add_option("--launch-skip", request_.launch_skip, "Leave out the first N launches (warm-up)")
         ->type_name("N");
-    group->add_option("--launch-count", request_.launch_count, "Profile N launches, then let the rest run")
+    group->add_option("--launch-count", request_.launch_count, "Profile N launches; the rest run as ever")
         ->type_name("N");
     group
         ->add_option("--nvtx", request_.nvtx,
-                     "Only inside this NVTX range, as ncu writes it: 'decode/' for push/pop, 'decode' for start/end")
+                     "Only inside this NVTX range, as ncu writes\n"
+                     "it: 'decode/' push/pop, 'decode' start/end")
         ->type_name("RANGE")
         ->expected(1)
         ->take_all();
@@ -164,39 +169,57 @@ class CollectCommand : public Command {
     auto* group = command_->add_option_group("Conditions");
     group
         ->add_option("--clock-control", clocks_,
-                     "none: clocks of a normal run (default). base: locked, which repeats better and is slower")
-        ->check(CLI::IsMember({"none", "base"}))
+                     "none (default): clocks of a normal run\n"
+                     "base: locked; repeats better, runs slower")
+        ->transform(CLI::IsMember({"none", "base"}).description(""))
         ->type_name("HOW");
     group
         ->add_option("--cache-control", caches_,
-                     "none: caches as the kernel before left them (default). all: flushed before every pass")
-        ->check(CLI::IsMember({"none", "all"}))
+                     "none (default): caches are left alone\n"
+                     "all: flushed before every pass")
+        ->transform(CLI::IsMember({"none", "all"}).description(""))
         ->type_name("HOW");
-    group->add_option("--chip", chip_, "Chip to collect for (GH100, 9.0, h100, gfx942); default: the GPU that is here")
+    group
+        ->add_option("--chip", chip_,
+                     "Collect for this chip: GH100, 9.0, h100,\n"
+                     "gfx942; default: the GPU that is here")
         ->type_name("CHIP");
-    group->add_option("--ncu", request_.ncu, "Nsight Compute's program, where it is not found by itself")
+    group
+        ->add_option("--ncu", request_.ncu, "Nsight Compute's program; default: on the\nPATH, else in the CUDA toolkit")
         ->type_name("PATH");
-    group->add_option("--with", with_, "ncu (default), or rocprof: prints the commands for an AMD --chip")
+    group
+        ->add_option("--with", with_,
+                     "ncu (default)\n"
+                     "rocprof: prints commands for an AMD --chip")
         ->transform(one_of(kProfilers))
         ->type_name("PROFILER");
   }
   void add_modes() {
     auto* group = command_->add_option_group("Output");
-    group->add_option("-o,--output", request_.output, "The report's name, without .ncu-rep")
-        ->type_name("OUT")
-        ->default_str("report");
+    group->add_option("-o,--output", request_.output, "The report's name; writes OUT.ncu-rep\n(default: report)")
+        ->type_name("OUT");
     group->add_flag("-f,--force", request_.overwrite, "Replace a report of that name");
     group->add_flag("--json", json_, "Print the report as JSON");
-    group->add_flag("--dry-run", dry_run_, "Print the commands and run nothing");
-    group->add_flag("--check", check_, "Only look for obstacles: permission, driver, containers, other profilers");
+    group->add_flag("--dry-run", dry_run_, "Print the commands; run nothing");
+    group->add_flag("--check", check_, "Only look for obstacles: permission, driver,\ncontainers, other profilers");
     group->add_flag("--anyway", anyway_, "Run in spite of an obstacle");
-    group->add_flag("--report-only", report_only_, "Run nothing: print the report of an OUT that was collected before");
-    group->add_flag("--plan-table", plan_table_, "Print passes per chip for a BF16 and an FP8 step of Llama 3 8B");
+    group->add_flag("--report-only", report_only_, "Print the report of an OUT collected before");
+    group->add_flag("--plan-table", plan_table_, "Print passes per chip for a BF16 and an FP8\nstep of Llama 3 8B");
+  }
+
+  void take_program() {
+    request_.command = command_->remaining();
+    if (request_.command.empty()) return;
+    if (request_.command.front() == "--")
+      request_.command.erase(request_.command.begin());
+    else if (request_.command.front().starts_with("-"))
+      throw UsageError(fmt::format("{}: no option of collect (see roofline collect --help); the program goes behind --",
+                                   request_.command.front()));
   }
 
   int print_plan_table() const {
-    const std::array<collect::StepShape, 2> steps = {step_shape("BF16", "bf16", "bf16"),
-                                                     step_shape("FP8", "fp8", "bf16+fp8")};
+    const std::array<collect::StepShape, 2> steps = {step_shape("BF16", "bf16", "bf16+dense"),
+                                                     step_shape("FP8", "fp8", "bf16+fp8+dense")};
     write_output(to_markdown(collect::pass_document(steps)), "");
     return kOk;
   }
@@ -316,7 +339,7 @@ class CollectCommand : public Command {
   CLI::App* command_ = nullptr;
   Request request_ = with_defaults();
   Profiler with_ = Profiler::ncu;
-  std::string clocks_ = "none", caches_ = "none", chip_;
+  std::string set_ = "table", clocks_ = "none", caches_ = "none", chip_;
   bool json_ = false, dry_run_ = false, check_ = false, anyway_ = false, report_only_ = false, plan_table_ = false;
 
   static Request with_defaults() {

@@ -35,13 +35,13 @@ std::string caches_text(bool flushed) {
 }
 
 std::string slow_down_text(const Plan& plan) {
+  const bool two = plan.runs.size() > 1;
   const auto& passes = plan.runs.back().passes;
-  const auto times =
-      passes ? fmt::format("{} times or a little more often", passes->count) : std::string("several times");
+  const auto times = passes ? fmt::format("{}{} times", two ? "at least " : "about ", passes->count) : "several times";
   return fmt::format(
-      "Slow-down: a launch that is profiled runs {} and alone on the GPU, and what it writes is saved and "
-      "restored in between. {}Launches outside the window run once.",
-      times, plan.runs.size() > 1 ? "The program runs twice. " : "");
+      "Slow-down: a profiled launch runs {}, alone on the GPU, and what it writes is saved and restored in between; "
+      "launches outside the window run once.{}",
+      times, two ? " The program itself runs twice." : "");
 }
 
 // "time, DRAM bytes": each recipe with what it reads.
@@ -87,7 +87,7 @@ Document plan_document(const Request& request, const Plan& plan) {
   for (std::size_t i = 0; i < plan.runs.size(); ++i)
     runs.items.push_back({run_text(plan.runs[i], i + 1, plan.runs.size()), Tone::normal});
   if (plan.runs.size() > 1)
-    runs.items.push_back({"To the second run come the tensor counters that the first finds in use.", Tone::normal});
+    runs.items.push_back({"The second run also takes the tensor counters that the first finds in use.", Tone::normal});
   if (const auto ncu = collect::passes_of_ncu_roofline_set(request.target))
     runs.items.push_back(
         {fmt::format("ncu --set roofline takes {} passes on this chip, counted the same way; ncu itself "

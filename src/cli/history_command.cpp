@@ -43,10 +43,11 @@ class HistoryCommand : public Command {
     parts_.push_back(make_export_part());
     parts_.push_back(make_import_part());
     parts_.push_back(make_prune_part());
+    parts_.push_back(make_gate_part());
   }
   void setup(CLI::App& app) override {
     command_ =
-        app.add_subcommand("history", "Reports kept over time: record, list, show, trend, export, import, prune");
+        app.add_subcommand("history", "Reports kept over time: record, list, show, trend, gate, export, import, prune");
     command_->require_subcommand(1);
     for (const auto& part : parts_) part->setup(*command_);
   }
@@ -68,16 +69,6 @@ void StoreOption::setup(CLI::App& command) {
   command.add_option("--store", where_,
                      "A file, or postgresql://USER@HOST/DATABASE; else $ROOFLINE_STORE, else "
                      "$XDG_DATA_HOME/roofline/history.db");
-}
-
-std::string StoreOption::shown() const {
-  const auto where = location();
-  const auto scheme = where.find("://");
-  if (scheme == std::string::npos) return where;
-  const auto end = where.find_first_of("?", scheme);
-  const auto at = where.rfind('@', end);
-  return where.substr(0, scheme + 3) + where.substr(at == std::string::npos || at < scheme ? scheme + 3 : at + 1,
-                                                    end == std::string::npos ? end : end - at - 1);
 }
 
 void LabelOption::setup(CLI::App& command, const std::string& help) {

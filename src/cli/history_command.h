@@ -1,4 +1,4 @@
-// roofline history record|list|show|trend|export|import|prune|gate.
+// roofline history record|list|show|trend|gate|export|import|prune.
 #pragma once
 
 #include <memory>

@@ -29,8 +29,6 @@ class StoreOption {
   void setup(CLI::App& command);
   history::Store open(history::Store::Access access) const { return history::Store::open(location(), access); }
   std::string location() const { return where_.empty() ? history::Store::default_location() : where_; }
-  // For people: without what a URL says of user and password.
-  std::string shown() const;
 
  private:
   std::string where_;
@@ -65,5 +63,6 @@ std::unique_ptr<HistoryPart> make_trend_part();
 std::unique_ptr<HistoryPart> make_export_part();
 std::unique_ptr<HistoryPart> make_import_part();
 std::unique_ptr<HistoryPart> make_prune_part();
+std::unique_ptr<HistoryPart> make_gate_part();
 
 }  // namespace roofline::cli

@@ -92,8 +92,8 @@ class ListPart : public HistoryPart {
     output_.setup(*command_);
   }
   int run() override {
-    const auto records = store_.open(Store::Access::read).list(filter_.filter());
-    output_.print(list_document(records, store_.shown()));
+    const auto store = store_.open(Store::Access::read);
+    output_.print(list_document(store.list(filter_.filter()), store.name()));
     return kOk;
   }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/collect_command.h"
+#include "cli/compare_command.h"
 #include "cli/explain_command.h"
 #include "cli/history_command.h"
 #include "cli/machine_command.h"
@@ -69,12 +71,14 @@ int main(int argc, char** argv) {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(roofline::cli::make_report_command());
   commands.push_back(roofline::cli::make_explain_command());
+  commands.push_back(roofline::cli::make_compare_command());
   commands.push_back(roofline::cli::make_timeline_command());
   commands.push_back(roofline::cli::make_model_command());
   commands.push_back(roofline::cli::make_what_if_command());
   commands.push_back(roofline::cli::make_plan_command());
   commands.push_back(roofline::cli::make_machine_command());
   commands.push_back(roofline::cli::make_history_command());
+  commands.push_back(roofline::cli::make_collect_command());
   for (const auto& command : commands) command->setup(app);
   try {
     return parse_and_run(app, commands, with_default_command(argc, argv, app));

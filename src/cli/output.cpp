@@ -88,6 +88,10 @@ Output::Format Output::format() const {
 }
 
 std::string Output::picture(Format format, const Forms& forms) const {
+  if (forms.svg && format == Format::svg) return forms.svg(SvgTheme::automatic);
+  if (forms.svg && format == Format::png) return svg_to_png(forms.svg(SvgTheme::light));
+  if (forms.svg && format == Format::pdf) return svg_to_pdf(forms.svg(SvgTheme::light), "roofline");
+  if (!forms.chart && forms.svg) throw UsageError("no chart for the terminal is drawn of this; choose svg, png or pdf");
   if (!forms.chart) throw UsageError("no chart is drawn of this; choose table, markdown, csv or json");
   const auto chart = forms.chart();
   if (format == Format::svg) return to_svg(chart);

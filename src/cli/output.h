@@ -23,6 +23,7 @@ class Output {
     std::function<std::string()> json = nullptr;  // without one: the document's tables (see below)
     std::function<Chart()> chart = nullptr;       // without one chart formats are refused
     std::function<std::string()> html = nullptr;  // without one: the document as a plain page
+    std::function<std::string(SvgTheme)> svg = nullptr;  // a picture in place of the chart; not for the terminal
   };
   // Prints in the chosen form. Throws UsageError for a file whose extension names no format.
   void print(const Document& document, const Forms& forms) const;

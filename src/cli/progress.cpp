@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "cli/terminal.h"
+#include "roofline/timeline.h"
 
 namespace roofline::cli {
 namespace {
@@ -59,7 +60,7 @@ void Progress::operator()(std::uint64_t done, std::uint64_t total) {
 std::vector<Profile> open_watched(std::span<const std::string> paths, ReadOptions options) {
   Progress progress;
   options.progress = [&](std::uint64_t done, std::uint64_t total) { progress(done, total); };
-  return open_profiles(paths, options);
+  return open_inputs(paths, options);
 }
 
 }  // namespace roofline::cli

@@ -33,7 +33,7 @@ class Progress {
   bool visible_ = false;
 };
 
-// open_profiles() with a bar.
+// open_inputs() with a bar.
 std::vector<Profile> open_watched(std::span<const std::string> paths, ReadOptions options = {});
 
 }  // namespace roofline::cli

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ class TimelineCommand : public Command {
     auto* steps = command_->add_option_group("Steps");
     steps->add_option("--range", analysis_.range, "The ranges (NVTX, annotations) that are steps, by an expression on their names");
     steps->add_option("--machine", machine_, "Catalogue machine, where the file does not name its GPU: for the ceilings of links");
+    steps->add_option("--gpu", gpu_, "The GPU whose lanes a picture shows (default: the first)");
     auto* kernels = command_->add_option_group("Kernels");
     kernels->add_flag("--by-shape", analysis_.by_shape, "One row per grid and block");
     kernels->add_option("--top", view_.top, "Only the first N kernels (0: all)");
@@ -46,11 +48,22 @@ class TimelineCommand : public Command {
     for (const auto& t : timelines_) append(document, timeline_document(t, view_));
     Output::Forms forms;
     forms.json = [&] { return timeline_json(timelines_); };
+    forms.svg = [&](SvgTheme theme) { return picture(theme); };
     output_.print(document, forms);
     return kOk;
   }
 
  private:
+  // The first GPU that did something, or the one asked for.
+  std::string picture(SvgTheme theme) const {
+    for (const auto& t : timelines_)
+      for (const auto& step : t.devices) {
+        const auto id = step.device < t.timeline.devices.size() ? t.timeline.devices[step.device].id : step.device;
+        if (!gpu_ || *gpu_ == id) return lanes_svg(t.timeline, step, {theme});
+      }
+    throw UsageError(gpu_ ? fmt::format("--gpu {}: no such GPU did anything", *gpu_) : "sums have no lanes to draw");
+  }
+
   static void name_devices(Timeline& timeline, const Machine& machine) {
     for (auto& device : timeline.devices) device.name = machine.name;
   }
@@ -66,6 +79,7 @@ class TimelineCommand : public Command {
 
   CLI::App* command_ = nullptr;
   std::string machine_;
+  std::optional<std::uint32_t> gpu_;
   std::vector<std::string> files_;
   StepAnalysisOptions analysis_;
   TimelineViewOptions view_;

@@ -14,6 +14,7 @@ namespace roofline::collect {
 namespace {
 
 constexpr std::string_view kTypes = "types";
+constexpr std::string_view kDense = "dense";  // in a list of formats: no sparse ones, no FP16 accumulator
 constexpr std::string_view kNcuRoofline = "ncu-roofline";
 
 std::string_view take(std::string_view& text, char separator) {
@@ -94,10 +95,14 @@ std::vector<std::string> leaves_of(const Target& target, std::string_view format
   const auto* chip = MetricMatrix::instance().chip(target.chip);
   if (chip == nullptr) return names;
   for (const auto& leaf : tensor_leaves(chip->like)) {
-    auto list = formats;
-    bool wanted = formats == "all";
-    while (!wanted && !list.empty()) wanted = has_format(leaf, take(list, '+'));
-    if (wanted) names.push_back(leaf.metric);
+    bool wanted = formats == "all", dense = false;
+    for (auto list = formats; !list.empty();) {
+      const auto format = take(list, '+');
+      wanted = wanted || has_format(leaf, format);
+      dense = dense || format == kDense;
+    }
+    const bool usual = !leaf.precision.sparse && leaf.precision.accumulate != Accumulate::acc16;
+    if (wanted && (usual || !dense)) names.push_back(leaf.metric);
   }
   return names;
 }

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "compare/words.h"
+#include "report/labels.h"
 #include "report/numbers.h"
 #include "roofline/compare.h"
 
@@ -41,28 +43,72 @@ Shown choose(const Comparison& c, const CompareOptions& options) {
   return out;
 }
 
-std::string names(const std::vector<std::size_t>& group, std::span<const SideKernel> kernels) {
-  std::vector<std::string> out;
-  constexpr std::size_t kMost = 3;
-  for (const auto i : group) {
-    if (out.size() == kMost) {
-      out.push_back(fmt::format("{} more", group.size() - kMost));
-      break;
-    }
-    out.push_back(kernels[i].name);
+// Names of the kernels of a side, cut, and told apart where several share one.
+class Names {
+ public:
+  // Only the kernels of these rows are named.
+  Names(const std::vector<const ComparedKernel*>& rows, std::span<const SideKernel> kernels,
+        std::vector<std::size_t> ComparedKernel::*group) {
+    constexpr std::size_t kWidth = 60;
+    Report report;
+    std::vector<std::size_t> indices;
+    for (const auto* row : rows)
+      for (const auto i : row->*group) {
+        indices.push_back(i);
+        KernelRow named;
+        named.name = kernels[i].name;
+        named.full_name = kernels[i].full_name;
+        report.rows.push_back(std::move(named));
+      }
+    const auto labels = report::row_labels(report);
+    for (std::size_t i = 0; i < indices.size(); ++i) names_[indices[i]] = cut_middle(labels[i], kWidth);
   }
-  return fmt::format("{}", fmt::join(out, " + "));
-}
 
-std::string label(const ComparedKernel& row, const Comparison& c) {
-  const auto before = names(row.before, c.before);
-  const auto after = names(row.after, c.after);
-  if (row.before.empty()) return after;
-  if (row.after.empty()) return before;
-  const auto& op = c.before[row.before.front()].op;
-  if (row.by == MatchedBy::op && !op.empty()) return op;
-  return before == after ? before : before + " → " + after;
-}
+  std::string of(const std::vector<std::size_t>& group) const {
+    std::vector<std::pair<std::string, std::size_t>> counted;
+    for (const auto i : group) {
+      const auto& name = names_.at(i);
+      const auto it = std::find_if(counted.begin(), counted.end(), [&](const auto& c) { return c.first == name; });
+      if (it == counted.end())
+        counted.emplace_back(name, 1);
+      else
+        ++it->second;
+    }
+    std::vector<std::string> out;
+    constexpr std::size_t kMost = 3;
+    for (const auto& [name, n] : counted) {
+      if (out.size() == kMost) {
+        out.push_back(fmt::format("{} more", counted.size() - kMost));
+        break;
+      }
+      out.push_back(n == 1 ? name : fmt::format("{} ×{}", name, n));
+    }
+    return fmt::format("{}", fmt::join(out, " + "));
+  }
+
+ private:
+  std::map<std::size_t, std::string> names_;
+};
+
+class Labels {
+ public:
+  Labels(const Comparison& c, const std::vector<const ComparedKernel*>& rows)
+      : c_(c), before_(rows, c.before, &ComparedKernel::before), after_(rows, c.after, &ComparedKernel::after) {}
+
+  std::string of(const ComparedKernel& row) const {
+    if (row.before.empty()) return after_.of(row.after);
+    const auto before = before_.of(row.before);
+    if (row.after.empty()) return before;
+    const auto after = after_.of(row.after);
+    const auto& op = c_.before[row.before.front()].op;
+    if (row.by == MatchedBy::op && !op.empty()) return op;
+    return before == after ? before : before + " → " + after;
+  }
+
+ private:
+  const Comparison& c_;
+  Names before_, after_;
+};
 
 std::string kind_text(const ComparedKernel& row) {
   switch (row.kind) {
@@ -92,7 +138,17 @@ Cell seconds_cell(const std::optional<double>& s, bool there) {
   return s ? Cell{seconds_text(*s), s} : Cell{};
 }
 
-std::string effect_text(double seconds) { return signed_seconds_text(seconds); }
+// A change that rounds to nothing is shown as such; CSV and JSON have the digits.
+std::string effect_text(double seconds, std::optional<double> ratio) {
+  constexpr double kNothing = 0.0005;
+  if (ratio && std::abs(*ratio - 1) < kNothing) return seconds == 0 ? "0 s" : "~0 s";
+  return signed_seconds_text(seconds);
+}
+
+Cell part_cell(const ComparedKernel& row, double seconds) {
+  if (!row.effect.split_known || row.before.empty() || row.after.empty()) return {};
+  return {effect_text(seconds, row.time_s.ratio), seconds};
+}
 
 bool within_noise(const Change& change) { return change.interval && !change.significant(); }
 
@@ -122,55 +178,58 @@ Cell fraction_cell(const ComparedKernel& row) {
   return {fmt::format("{} {} {}", a, row.fraction_comparable ? "→" : "|", b), row.fraction.after};
 }
 
-Table kernel_table(const Comparison& c, const Shown& shown) {
+Table kernel_table(const Comparison& c, const Shown& shown, const Labels& labels) {
   Table t;
-  t.columns = {{"Kernel", "kernel", Align::left, true, 0, false, false, 12},
+  t.columns = {{"Kernel", "kernel", Align::left, true, 0, false, false, 22},
                {"Match", "match", Align::left, false, 3},
                {"Before", "time_before_s", Align::right, false, 0},
                {"After", "time_after_s", Align::right, false, 0},
                {"Effect", "effect_s", Align::right, false, 0},
                {"Change", "change", Align::right, false, 1},
-               {"95%", "interval", Align::left, false, 5},
+               {"95%", "interval", Align::left, false, 4},
                {"% of roof", "fraction_after", Align::right, false, 2},
                {"Fraction before", "fraction_before", Align::right, false, 6, true},
-               {"Work", "work_effect_s", Align::right, false, 4},
-               {"Nearness", "efficiency_effect_s", Align::right, false, 4}};
+               {"of it work", "work_effect_s", Align::right, false, 5},
+               {"nearness", "efficiency_effect_s", Align::right, false, 6}};
   if (std::none_of(shown.rows.begin(), shown.rows.end(), [](const auto* r) { return r->time_s.interval.has_value(); }))
     t.columns[6].data_only = true;
+  if (std::none_of(shown.rows.begin(), shown.rows.end(),
+                   [](const auto* r) { return part_cell(*r, 0).number.has_value(); }))
+    for (const std::size_t part : {9, 10}) t.columns[part].data_only = true;
   for (const auto* row : shown.rows) {
     const auto& e = row->effect;
     const bool sure = !within_noise(row->time_s);
-    t.rows.push_back({{label(*row, c)},
+    t.rows.push_back({{labels.of(*row)},
                       {kind_text(*row)},
                       seconds_cell(row->time_s.before, !row->before.empty()),
                       seconds_cell(row->time_s.after, !row->after.empty()),
-                      {effect_text(e.total_s), e.total_s, tone_of(e.total_s, sure)},
+                      {effect_text(e.total_s, row->time_s.ratio), e.total_s, tone_of(e.total_s, sure)},
                       change_cell(*row),
                       interval_cell(row->time_s),
                       fraction_cell(*row),
                       row->fraction.before ? Cell{"", row->fraction.before} : Cell{},
-                      e.split_known ? Cell{effect_text(e.work_s), e.work_s} : Cell{},
-                      e.split_known ? Cell{effect_text(e.efficiency_s), e.efficiency_s} : Cell{}});
+                      part_cell(*row, e.work_s),
+                      part_cell(*row, e.efficiency_s)});
   }
   if (shown.others > 0)
     t.rows.push_back({{numbers::counted(shown.others, "other"), std::nullopt, Tone::faint},
                       {},
                       {seconds_text(shown.others_before), shown.others_before},
                       {seconds_text(shown.others_after), shown.others_after},
-                      {effect_text(shown.others_effect), shown.others_effect}});
+                      {signed_seconds_text(shown.others_effect), shown.others_effect}});
   const auto& total = c.time_s;
   t.footer = {
       {"total"},
       {},
       seconds_cell(total.before, true),
       seconds_cell(total.after, true),
-      {effect_text(c.total.total_s), c.total.total_s},
+      {effect_text(c.total.total_s, total.ratio), c.total.total_s},
       total.ratio ? Cell{(within_noise(total) ? "~" : "") + change_text(*total.ratio), *total.ratio - 1} : Cell{},
       interval_cell(total),
       {},
       {},
-      c.total.split_known ? Cell{effect_text(c.total.work_s), c.total.work_s} : Cell{},
-      c.total.split_known ? Cell{effect_text(c.total.efficiency_s), c.total.efficiency_s} : Cell{}};
+      c.total.split_known ? Cell{signed_seconds_text(c.total.work_s), c.total.work_s} : Cell{},
+      c.total.split_known ? Cell{signed_seconds_text(c.total.efficiency_s), c.total.efficiency_s} : Cell{}};
   for (auto& row : t.rows) row.resize(t.columns.size());
   for (auto& cell : t.footer)
     if (cell.tone == Tone::normal) cell.tone = Tone::strong;
@@ -203,19 +262,22 @@ std::string fraction_line(const Comparison& c) {
 
 std::string found_by(const ComparedKernel& row) {
   if (row.kind == MatchKind::appeared || row.kind == MatchKind::vanished) return {};
-  if (row.by == MatchedBy::identity || row.by == MatchedBy::request) return {};
+  if (row.by == MatchedBy::identity || row.by == MatchedBy::request || row.by == MatchedBy::alone) return {};
   return fmt::format("matched by {}", to_string(row.by));
 }
 
-Bullets kernel_notes(const Comparison& c, const Shown& shown) {
+Bullets kernel_notes(const Shown& shown, const Labels& labels) {
   Bullets out;
   for (const auto* row : shown.rows) {
     if (out.items.size() >= kMostNotes) break;
     auto parts = row->what_changed;
+    // Whoever put two kernels side by side knows that they are two.
+    if (row->by == MatchedBy::alone || row->by == MatchedBy::request)
+      std::erase_if(parts, [](const std::string& p) { return p.starts_with("another kernel"); });
     if (!row->worthless.empty()) parts.push_back(row->worthless);
     if (auto by = found_by(*row); !by.empty()) parts.push_back(std::move(by));
     if (parts.empty()) continue;
-    out.items.push_back({fmt::format("{}: {}", label(*row, c), fmt::join(parts, "; "))});
+    out.items.push_back({fmt::format("{}: {}", labels.of(*row), fmt::join(parts, "; "))});
   }
   return out;
 }
@@ -228,7 +290,7 @@ Bullets caveats(const Comparison& c, const Shown& shown) {
     out.items.push_back({"~: within the noise, nothing is known to have changed", Tone::faint});
   if (any([](const auto* r) { return r->fraction.before && r->fraction.after && !r->fraction_comparable; }))
     out.items.push_back({"|: shares of different roofs, not to be compared", Tone::faint});
-  if (any([](const auto* r) { return r->effect.split_known; }))
+  if (any([](const auto* r) { return r->effect.split_known && !r->before.empty() && !r->after.empty(); }))
     out.items.push_back(
         {"effects add up to the total; each is work (the roof time changed, at the old share of the "
          "roof) plus nearness (the rest)",
@@ -248,10 +310,11 @@ Document comparison_document(const Comparison& c, const CompareOptions& options)
   Document out;
   out.title = fmt::format("{} → {}", inputs(c.side_before), inputs(c.side_after));
   const auto shown = choose(c, options);
+  const Labels labels(c, shown.rows);
   out.blocks.emplace_back(Paragraph{headline(c), Tone::strong});
   if (const auto line = fraction_line(c); !line.empty()) out.blocks.emplace_back(Paragraph{line});
-  out.blocks.emplace_back(kernel_table(c, shown));
-  if (auto notes = kernel_notes(c, shown); !notes.items.empty()) {
+  out.blocks.emplace_back(kernel_table(c, shown, labels));
+  if (auto notes = kernel_notes(shown, labels); !notes.items.empty()) {
     out.blocks.emplace_back(Heading{"What changed"});
     out.blocks.emplace_back(std::move(notes));
   }

@@ -130,6 +130,11 @@ void add_precision(const ComparedKernel& row, std::span<const SideKernel> before
 
 // ---------------------------------------------------------------- names and shapes
 
+std::string short_name(const SideKernel& k) {
+  constexpr std::size_t kWidth = 60;
+  return cut_middle(k.name, kWidth);
+}
+
 std::string shape_text(const SideKernel& k) {
   return fmt::format("{} x {}", report::dimensions(k.grid), report::dimensions(k.block));
 }
@@ -137,8 +142,8 @@ std::string shape_text(const SideKernel& k) {
 void add_identity(const ComparedKernel& row, const SideKernel& a, const SideKernel& b, std::vector<std::string>& out) {
   if (row.before.size() == 1 && row.after.size() == 1 && a.full_name != b.full_name) {
     if (a.name != b.name)
-      out.push_back(
-          fmt::format("another kernel: {} → {} (a library or compiler update, or another choice)", a.name, b.name));
+      out.push_back(fmt::format("another kernel: {} → {} (a library or compiler update, or another choice)",
+                                short_name(a), short_name(b)));
     else
       out.emplace_back("other template arguments or parameters of the same function");
   }
@@ -156,7 +161,9 @@ std::string binding_of(const KernelRecord& k) {
 
 std::string change_text(double ratio) {
   if (!std::isfinite(ratio)) return "—";
-  if (ratio >= 10) return "×" + numbers::ratio(ratio);
+  constexpr double kLarge = 10;  // from here on percent are hard to read
+  if (ratio >= kLarge) return "×" + numbers::ratio(ratio);
+  if (ratio > 0 && ratio <= 1 / kLarge) return "÷" + numbers::ratio(1 / ratio);
   const double percent = 100 * (ratio - 1);
   const double size = std::abs(percent);
   const auto digits = size < 9.95 ? fmt::format("{:.1f}", size) : fmt::format("{:.0f}", size);
@@ -183,12 +190,14 @@ std::vector<std::string> what_changed(const ComparedKernel& row, std::span<const
   const auto* a = main_kernel(row.before, before);
   const auto* b = main_kernel(row.after, after);
   if (a == nullptr || b == nullptr) return out;
+  // Launches of a kernel that was split or merged are not those of one and the same kernel: its sums are compared.
+  const auto launches = row.kind == MatchKind::matched ? row.launches : Change();
   if (row.position_before != row.position_after)
     out.push_back(fmt::format("{} → {}", to_string(row.position_before), to_string(row.position_after)));
-  add_amount("DRAM bytes", row.dram_bytes, row.launches, "a layout or a fusion broke, or a cache no longer holds them",
-             "", out);
-  add_amount("FLOPs", row.flops, row.launches, "work is done twice, or padding", "", out);
-  add_amount("link bytes", row.link_bytes, row.launches, "", "", out);
+  add_amount("DRAM bytes", row.dram_bytes, launches, "a layout or a fusion broke, or a cache no longer holds them", "",
+             out);
+  add_amount("FLOPs", row.flops, launches, "work is done twice, or padding", "", out);
+  add_amount("link bytes", row.link_bytes, launches, "", "", out);
   add_precision(row, before, after, out);
   if (row.launches.before && row.launches.after && *row.launches.before != *row.launches.after)
     out.push_back(
@@ -208,10 +217,11 @@ std::string worthless_change(const ComparedKernel& row, std::span<const SideKern
   if (a == nullptr || b == nullptr || a->mean.regime != b->mean.regime || !a->mean.fraction) return {};
   const bool memory = a->mean.regime == Regime::memory;
   if (!memory && a->mean.regime != Regime::compute) return {};
+  const auto launches = row.kind == MatchKind::matched ? row.launches : Change();
   // With unknown operations nobody knows which resource binds.
   if (a->mean.bound != Bound::exact || b->mean.bound != Bound::exact) return {};
-  const auto ratio = per_call_ratio(memory ? row.flops : row.dram_bytes, row.launches);
-  const auto binding = per_call_ratio(memory ? row.dram_bytes : row.flops, row.launches);
+  const auto ratio = per_call_ratio(memory ? row.flops : row.dram_bytes, launches);
+  const auto binding = per_call_ratio(memory ? row.dram_bytes : row.flops, launches);
   if (!ratio || !binding || !moved(*ratio)) return {};
   auto text = fmt::format("this changes {} by {} of a {} kernel: worth 0 µs", memory ? "FLOPs" : "DRAM bytes",
                           change_text(*ratio), binding_of(a->mean));

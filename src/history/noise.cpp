@@ -34,7 +34,7 @@ double median(std::vector<double>& values) {
 
 // For a normal distribution the median of |x - y| of two draws is 0.6745 x sqrt(2) standard deviations.
 std::optional<double> estimate_noise(std::span<const StepRecord> oldest_first) {
-  constexpr std::size_t kLeastRecords = 8;
+  constexpr std::size_t kLeastRecords = 20;
   if (oldest_first.size() < kLeastRecords) return std::nullopt;
   std::map<Key, std::vector<double>> differences;
   std::map<Key, double> weights;

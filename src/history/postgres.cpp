@@ -134,7 +134,11 @@ class Postgres final : public Connection {
     PQclear(PQexec(connection_.get(), "ROLLBACK"));
   }
   bool has_table(std::string_view name) override {
-    return !Connection::run("SELECT to_regclass($1::text)", {std::string(name)}).front().is_null(0);
+    // By a query, not to_regclass(): its cache does not hear of tables made while we waited for the schema lock.
+    return !Connection::run(
+                "SELECT 1 FROM pg_tables WHERE tablename = $1 AND schemaname = ANY (current_schemas(false))",
+                {std::string(name)})
+                .empty();
   }
   bool is_foreign() override { return false; }  // our tables carry our name: they may live beside others
   void lock_schema() override { Connection::run("SELECT pg_advisory_xact_lock($1)", {kSchemaLock}); }
@@ -144,23 +148,6 @@ class Postgres final : public Connection {
   struct Deleter {
     void operator()(PGconn* connection) const { PQfinish(connection); }
   };
-
-  // Messages and records never hold a password.
-  static std::string without_password(const std::string& url) {
-    auto out = url;
-    const auto scheme = out.find("://");
-    if (scheme == std::string::npos) return "postgresql";
-    const auto authority = scheme + 3;
-    const auto end = out.find_first_of("/?", authority);
-    const auto at = out.rfind('@', end == std::string::npos ? end : end - 1);
-    const auto colon = out.find(':', authority);
-    if (at != std::string::npos && at > authority && colon < at) out.replace(colon, at - colon, ":***");
-    for (auto found = out.find("password="); found != std::string::npos; found = out.find("password=", found + 9)) {
-      const auto stop = out.find('&', found);
-      out.replace(found + 9, (stop == std::string::npos ? out.size() : stop) - found - 9, "***");
-    }
-    return out;
-  }
 
   std::string prepared(const std::string& statement) {
     if (const auto it = statements_.find(statement); it != statements_.end()) return it->second;

@@ -15,7 +15,8 @@ constexpr std::string_view kFirst[] = {
     "CREATE TABLE roofline_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
     "CREATE TABLE roofline_record (id {id}, uid TEXT NOT NULL UNIQUE, recorded_at {integer} NOT NULL, "
     "tool_version TEXT NOT NULL, catalogue_version TEXT NOT NULL, machine TEXT NOT NULL, ceiling TEXT NOT NULL, "
-    "config TEXT NOT NULL, inputs TEXT NOT NULL, kernels {integer} NOT NULL, time_s {real}, roof_time_s {real}, "
+    "machines TEXT NOT NULL, config TEXT NOT NULL, inputs TEXT NOT NULL, kernels {integer} NOT NULL, time_s {real}, "
+    "roof_time_s {real}, "
     "fraction {real}, bound TEXT NOT NULL, placed_time_share {real} NOT NULL, wall_s {real}, clock_hz {real})",
     "CREATE INDEX roofline_record_time ON roofline_record (recorded_at, id)",
     "CREATE TABLE roofline_label (record_id {integer} NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, "

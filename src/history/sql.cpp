@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "roofline/error.h"
 
 namespace roofline::history::sql {
@@ -35,6 +37,23 @@ std::string Row::blob(std::size_t column) const {
 
 void fail(const std::string& store, const char* kind, std::string found, std::string action) {
   throw InputError(InputProblem{kind, store, std::nullopt, std::nullopt, std::move(found), {}, std::move(action)});
+}
+
+std::string without_password(const std::string& url) {
+  auto out = url;
+  const auto scheme = out.find("://");
+  if (scheme == std::string::npos) return out;
+  const auto authority = scheme + 3;
+  const auto end = std::min(out.find_first_of("/?", authority), out.size());
+  const auto at = end == authority ? std::string::npos : out.rfind('@', end - 1);
+  const auto colon = out.find(':', authority);
+  if (at != std::string::npos && at >= authority && colon < at) out.replace(colon, at - colon, ":***");
+  constexpr std::string_view kKey = "password=";
+  for (auto found = out.find(kKey); found != std::string::npos; found = out.find(kKey, found + kKey.size())) {
+    const auto stop = std::min(out.find('&', found), out.size());
+    out.replace(found + kKey.size(), stop - found - kKey.size(), "***");
+  }
+  return out;
 }
 
 std::string parameter_list(std::size_t from, std::size_t count) {

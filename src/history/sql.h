@@ -113,6 +113,9 @@ std::unique_ptr<Connection> open_sqlite(const std::string& path, Access access);
 // `url` is a libpq connection string. Throws UsageError where this build has no libpq.
 std::unique_ptr<Connection> open_postgresql(const std::string& url, Access access);
 
+// What messages call a store: a URL without its password.
+std::string without_password(const std::string& url);
+
 // Fails with a store error: one line with the name of the store, what was found and what to do.
 [[noreturn]] void fail(const std::string& store, const char* kind, std::string found, std::string action);
 

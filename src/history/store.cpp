@@ -25,10 +25,26 @@ using sql::Transaction;
 using sql::Value;
 
 constexpr std::string_view kRecordColumns =
-    "r.id, r.uid, r.recorded_at, r.tool_version, r.catalogue_version, r.machine, r.ceiling, r.config, r.inputs, "
+    "r.id, r.uid, r.recorded_at, r.tool_version, r.catalogue_version, r.machine, r.ceiling, r.machines, r.config, "
+    "r.inputs, "
     "r.kernels, r.time_s, r.roof_time_s, r.fraction, r.bound, r.placed_time_share, r.wall_s, r.clock_hz, "
     "r.prediction_error";
-constexpr std::size_t kRecordColumnCount = 18;
+constexpr std::size_t kRecordColumnCount = 19;
+
+std::string text_of(const std::vector<std::string>& list) {
+  nlohmann::json out = nlohmann::json::array();
+  for (const auto& text : list) out.push_back(storable(text));
+  return out.dump();
+}
+
+std::vector<std::string> list_of(const std::string& text) {
+  std::vector<std::string> out;
+  const auto list = nlohmann::json::parse(text, nullptr, false);
+  if (list.is_array())
+    for (const auto& entry : list)
+      if (entry.is_string()) out.push_back(entry.get<std::string>());
+  return out;
+}
 
 RecordInfo info_of(const sql::Row& row, const std::string& store) {
   RecordInfo info;
@@ -40,11 +56,9 @@ RecordInfo info_of(const sql::Row& row, const std::string& store) {
   info.catalogue_version = row.text(c++);
   info.machine = row.text(c++);
   info.ceiling = ceiling_of(row.text(c++), store);
+  info.machines = list_of(row.text(c++));
   info.config = row.text(c++);
-  const auto inputs = nlohmann::json::parse(row.text(c++), nullptr, false);
-  if (inputs.is_array())
-    for (const auto& input : inputs)
-      if (input.is_string()) info.inputs.push_back(input.get<std::string>());
+  info.inputs = list_of(row.text(c++));
   info.kernels = static_cast<std::size_t>(row.integer(c++));
   info.time_s = row.number(c++);
   info.roof_time_s = row.number(c++);
@@ -174,19 +188,17 @@ class Writer {
 
  private:
   std::optional<std::int64_t> insert_record(const std::string& uid) {
-    nlohmann::json inputs = nlohmann::json::array();
-    for (const auto& input : step_.inputs) inputs.push_back(storable(input));
     const auto rows = connection_.run(
-        "INSERT INTO roofline_record (uid, recorded_at, tool_version, catalogue_version, machine, ceiling, config, "
-        "inputs, kernels, time_s, roof_time_s, fraction, bound, placed_time_share, wall_s, clock_hz, prediction_error) "
-        "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) "
+        "INSERT INTO roofline_record (uid, recorded_at, tool_version, catalogue_version, machine, ceiling, machines, "
+        "config, inputs, kernels, time_s, roof_time_s, fraction, bound, placed_time_share, wall_s, clock_hz, "
+        "prediction_error) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) "
         "ON CONFLICT (uid) DO NOTHING RETURNING id",
         {uid, record_.time.value_or(now()), storable(step_.tool_version), storable(step_.catalogue_version),
-         storable(joined(step_.machines)), std::string(to_string(step_.ceiling)), config_of(record_.report),
-         inputs.dump(), static_cast<std::int64_t>(step_.kernels.size()), sql::value_of(step_.time_s),
-         sql::value_of(step_.roof_time_s), sql::value_of(step_.fraction), std::string(to_string(step_.bound)),
-         step_.placed_time_share, sql::value_of(step_.wall_s), sql::value_of(median_clock(step_)),
-         sql::value_of(record_.prediction_error)});
+         storable(joined(step_.machines)), std::string(to_string(step_.ceiling)), text_of(step_.machines),
+         config_of(record_.report), text_of(step_.inputs), static_cast<std::int64_t>(step_.kernels.size()),
+         sql::value_of(step_.time_s), sql::value_of(step_.roof_time_s), sql::value_of(step_.fraction),
+         std::string(to_string(step_.bound)), step_.placed_time_share, sql::value_of(step_.wall_s),
+         sql::value_of(median_clock(step_)), sql::value_of(record_.prediction_error)});
     return rows.empty() ? std::nullopt : std::optional(rows.front().integer(0));
   }
 
@@ -363,12 +375,13 @@ std::string Store::default_location() {
   throw UsageError("neither $XDG_DATA_HOME nor $HOME says where the history is: name a store with --store");
 }
 
+const std::string& Store::name() const { return impl_->name; }
+
 Store Store::open(const std::string& where, Access access) {
   const auto mode = access == Access::write ? sql::Access::write : sql::Access::read;
   auto impl = std::make_unique<Impl>();
   impl->connection = connect(where, mode);
-  impl->name = where;
-  if (where.find("://") != std::string::npos) impl->name = where.substr(0, where.find("://")) + " store";
+  impl->name = sql::without_password(where);
   try {
     prepare_schema(*impl->connection, impl->name, mode);
   } catch (const InputError& error) {
@@ -431,7 +444,7 @@ StepRecord Store::step(const RecordInfo& record) const {
   step.tool_version = record.tool_version;
   step.catalogue_version = record.catalogue_version;
   step.inputs = record.inputs;
-  if (!record.machine.empty()) step.machines = {record.machine};
+  step.machines = record.machines;
   step.time_s = record.time_s;
   step.roof_time_s = record.roof_time_s;
   step.fraction = record.fraction;

@@ -29,6 +29,7 @@ struct Effort {
   int sets_per_doubling;
   StopRule rule;
   double seconds;  // all in all
+  bool quick;
 };
 
 Effort effort_of(const MeasureOptions& options) {
@@ -36,7 +37,7 @@ Effort effort_of(const MeasureOptions& options) {
   constexpr double kQuick = 0.02;
   constexpr double kFullTotal = 18;
   constexpr double kQuickTotal = 4.5;
-  Effort effort{256 * kMiB, 4, {}, kFullTotal};
+  Effort effort{256 * kMiB, 4, {}, kFullTotal, options.quick};
   effort.rule.seconds = kFull;
   effort.rule.more_seconds = kFull;
   if (options.quick) {
@@ -79,14 +80,20 @@ class Run {
   ThreadedMeasurement measure() {
     tell("clock");
     out_.clock = meter_.clock();
-    sweep();
-    name_levels();
-    meter_.refill();
+    if (effort_.quick && alone_ != nullptr) {
+      derive_levels();
+    } else {
+      sweep();
+      name_levels();
+      meter_.refill();
+    }
     constexpr std::size_t kPerLevel = 5;
     constexpr std::size_t kOthers = 8;  // stores past the caches to memory, and peaks
     figures_left_ = kPerLevel * out_.levels.size() + kOthers;
-    for (std::size_t i = 0; i < out_.levels.size(); ++i) measure_level(i);
     measure_peaks();
+    for (std::size_t i = out_.levels.size(); i-- > 0;) measure_level(i);
+    std::stable_sort(out_.bandwidths.begin(), out_.bandwidths.end(),
+                     [&](const auto& a, const auto& b) { return level_index(a.level) < level_index(b.level); });
     return std::move(out_);
   }
   bool levels_from_one_thread() const { return derived_; }
@@ -172,6 +179,12 @@ class Run {
     if (figures_left_ > 0) --figures_left_;
   }
 
+  std::size_t level_index(const std::string& name) const {
+    std::size_t i = 0;
+    while (i < out_.levels.size() && out_.levels[i].name != name) ++i;
+    return i;
+  }
+
   std::optional<double> set_for(std::size_t level) const {
     const auto& own = out_.levels[level];
     if (!own.bytes) return static_cast<double>(meter_.bytes());
@@ -184,8 +197,9 @@ class Run {
     const auto set_bytes = set_for(index);
     if (!set_bytes) return;
     using enum AccessPattern;
-    std::vector<AccessPattern> patterns = {read, write, copy, triad, nt_write};
+    std::vector<AccessPattern> patterns = {read, write, copy, triad};
     // Stores past the caches run at memory's speed wherever their lines are: copies of them belong there.
+    if (!level.bytes || !effort_.quick) patterns.push_back(nt_write);
     if (!level.bytes) patterns.insert(patterns.end(), {nt_copy, nt_triad});
     for (const auto pattern : patterns) {
       tell(fmt::format("{} {}", level.name, to_string(pattern)));
@@ -384,7 +398,7 @@ CpuMeasurement measure_cpu(const MeasureOptions& options) {
     m.huge_page_share = std::min(m.huge_page_share, run.huge_page_share());
     m.pinned = m.pinned && run.pinned();
     complete = complete && run.complete();
-    if (run.levels_from_one_thread())
+    if (run.levels_from_one_thread() && !options.quick)
       m.notes.push_back(
           fmt::format("with {} threads the sweep shows other levels than with one: those of one thread are "
                       "used, the third and larger shared by all",

@@ -78,7 +78,7 @@ class DeviceAnalysis {
     step_.savings = possible_savings(view, step_.counted, options_);
     auto artefacts = recording_artefacts(view, step_);
     step_.artefacts.insert(step_.artefacts.end(), artefacts.begin(), artefacts.end());
-    judge(facts_.timeline, options_, step_);
+    judge(options_, step_);
     return std::move(step_);
   }
 

@@ -126,11 +126,11 @@ class ChromeReader {
     return c >= ' ' && c <= '~' ? fmt::format("'{}'", c) : fmt::format("byte {:#04x}", static_cast<unsigned char>(c));
   }
   void expect(char c, const char* where) {
-    if (window_.take(c)) return;
-    if (window_.at_end())
-      throw InputError({"truncated", label_, window_.offset(), std::nullopt, seen(), fmt::format("'{}' {}", c, where),
-                        kPartialHint});
-    refuse_here(seen(), fmt::format("'{}' {}", c, where));
+    if (!window_.take(c)) refuse_missing(fmt::format("'{}' {}", c, where));
+  }
+  [[noreturn]] void refuse_missing(std::string expected) {
+    if (!window_.at_end()) refuse_here(seen(), std::move(expected));
+    throw InputError({"truncated", label_, window_.offset(), std::nullopt, seen(), std::move(expected), kPartialHint});
   }
   void stop_at(const InputError& fault) {
     if (!options_.partial || events_ == 0) throw InputError(fault);
@@ -169,7 +169,7 @@ class ChromeReader {
   std::optional<std::string_view> whole_value() {
     const auto text = window_.value();
     if (!text) ++too_large_;
-    if (text && text->empty()) refuse_here(seen(), "a value");
+    if (text && text->empty()) refuse_missing("a value");
     return text;
   }
 

@@ -27,7 +27,7 @@ ShapeCoverage shape_coverage(const DeviceView& view);
 Savings possible_savings(const DeviceView& view, const StepAccount& account, const StepAnalysisOptions& options);
 std::vector<Artefact> recording_artefacts(const DeviceView& view, const DeviceStep& step);
 // Sets bottleneck and verdict from what is in `step` already.
-void judge(const Timeline& timeline, const StepAnalysisOptions& options, DeviceStep& step);
+void judge(const StepAnalysisOptions& options, DeviceStep& step);
 
 // "12.3 ms"
 std::string duration_text(std::int64_t ns);

@@ -92,7 +92,7 @@ bool JsonWindow::more() {
   return n > 0;
 }
 
-void JsonWindow::make_room() { buffer_.resize((buffer_.size() - kPadding) * 2 + kPadding); }
+void JsonWindow::make_room() { buffer_.resize(std::min((buffer_.size() - kPadding) * 2, kLargestValue) + kPadding); }
 
 char JsonWindow::peek() {
   for (;;) {
@@ -139,7 +139,7 @@ std::optional<std::string_view> JsonWindow::value() {
       return found;
     }
     looked_at = end_ - position_;
-    if (looked_at > kLargestValue) {
+    if (looked_at >= kLargestValue) {
       pass_rest(state);
       return std::nullopt;
     }

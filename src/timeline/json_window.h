@@ -19,7 +19,7 @@ class JsonWindow {
  public:
   // Bytes after a value that may be read (not used) by a parser that works in wide steps.
   static constexpr std::size_t kPadding = 64;
-  static constexpr std::size_t kLargestValue = std::size_t{32} << 20;
+  static constexpr std::size_t kLargestValue = std::size_t{8} << 20;
 
   explicit JsonWindow(std::unique_ptr<ByteStream> stream);
 
@@ -31,7 +31,7 @@ class JsonWindow {
   bool take(char c);
 
   // The next value, whatever it is, whole, without what is around it; it stays valid until the next call. nullopt for
-  // one longer than kLargestValue, which is passed over. Throws Unfinished where the bytes end inside it.
+  // one of kLargestValue and more, which is passed over. Throws Unfinished where the bytes end inside it.
   std::optional<std::string_view> value();
 
   std::uint64_t offset() const { return base_ + position_; }  // of the next byte

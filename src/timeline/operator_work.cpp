@@ -353,7 +353,7 @@ Result pointwise(const Entry& entry, const Arguments& arguments) {
   work.bytes += results * type.bytes;
   if (entry.word("flops") == "1" && type.kind == Kind::floating) {
     work.parts.push_back({vector_precision(type.number), results});
-    work.lower_bound = true;
+    work.lower_bound = entry.word("more") == "yes";
   }
   work.shape = shape_text(shape);
   return work;

@@ -209,13 +209,14 @@ class Writer {
   void savings(const DeviceStep& step, Say say) const {
     const auto& s = step.savings;
     const auto& a = step.counted;
+    const auto* each = step.step_s ? " per step" : "";
     if (s.launch_gaps_ns > 0)
-      say(fmt::format("A CUDA graph could save at most {} per step ({}): all {} gaps that wait for a launch.",
-                      si(per_step(step, s.launch_gaps_ns), "s"), percent_text(a.share(s.launch_gaps_ns)), s.launch_gaps));
+      say(fmt::format("A CUDA graph could save at most {}{} ({}): all {} gaps that wait for a launch.",
+                      si(per_step(step, s.launch_gaps_ns), "s"), each, percent_text(a.share(s.launch_gaps_ns)), s.launch_gaps));
     if (s.short_kernels > 0)
-      say(fmt::format("Fusing away all {} kernels under three launch floors could save at most {} per step ({}) of their own "
+      say(fmt::format("Fusing away all {} kernels under three launch floors could save at most {}{} ({}) of their own "
                       "time.",
-                      s.short_kernels, si(per_step(step, s.short_ns), "s"), percent_text(a.share(s.short_ns))));
+                      s.short_kernels, si(per_step(step, s.short_ns), "s"), each, percent_text(a.share(s.short_ns))));
   }
 
   Table kernel_table(const DeviceStep& step) const {

@@ -15,14 +15,15 @@ struct Group {
   std::int64_t ns;
 };
 
-std::array<Group, 6> groups_of(const StepAccount& a) {
+std::array<Group, 7> groups_of(const StepAccount& a) {
   using P = StepPart;
   return {{{Bottleneck::gpu, a[P::compute] + a[P::graph]},
            {Bottleneck::host, a.launch_gap_ns() + a[P::host_wait] + a[P::host_call]},
            {Bottleneck::copies, a[P::copy]},
            {Bottleneck::communication, a[P::communication]},
            {Bottleneck::device_gaps, a[P::device_gap]},
-           {Bottleneck::unclear, a[P::unknown] + a[P::profiler] + a[P::unseen] + a[P::start] + a[P::end]}}};
+           {Bottleneck::start_end, a[P::start] + a[P::end]},
+           {Bottleneck::unclear, a[P::unknown] + a[P::profiler] + a[P::unseen]}}};
 }
 
 std::string_view words(Bottleneck b) {
@@ -37,6 +38,8 @@ std::string_view words(Bottleneck b) {
       return "communication with no kernel beside it";
     case Bottleneck::device_gaps:
       return "gaps between kernels that were launched in time";
+    case Bottleneck::start_end:
+      return "start and end of the work";
     default:
       return "idle time whose cause the recording does not show";
   }
@@ -68,8 +71,10 @@ std::string advice(Bottleneck b, const StepAccount& a) {
       return "Overlap it with kernels, or compare the ranks: who waits for whom.";
     case Bottleneck::device_gaps:
       return "The GPU waits for other streams, events or devices, or the kernels are too short for their launch latency.";
+    case Bottleneck::start_end:
+      return "So short a recording says little: let the program repeat its work.";
     default:
-      return "Record the host's calls as well (nsys --trace=cuda,nvtx) before any conclusion.";
+      return "Record again before any conclusion, with the host's calls (nsys --trace=cuda,nvtx) and for the whole step.";
   }
 }
 
@@ -85,17 +90,16 @@ std::string percent_text(double share) {
 
 std::string_view to_string(Bottleneck bottleneck) {
   constexpr std::string_view kNames[] = {"gpu",         "host",   "copies", "communication",
-                                         "device-gaps", "unseen", "unclear"};
+                                         "device-gaps", "start-end", "unclear"};
   return kNames[static_cast<std::size_t>(bottleneck)];
 }
 
-void judge(const Timeline& /*timeline*/, const StepAnalysisOptions& options, DeviceStep& step) {
+void judge(const StepAnalysisOptions& options, DeviceStep& step) {
   const auto& a = step.counted;
   auto groups = groups_of(a);
   const auto gpu = groups.front();
   std::sort(groups.begin(), groups.end(), [](const Group& x, const Group& y) { return x.ns > y.ns; });
   step.bottleneck = a.share(gpu.ns) >= options.gpu_bound ? Bottleneck::gpu : groups.front().kind;
-  if (a[StepPart::unseen] > a.wall_ns / 2) step.bottleneck = Bottleneck::unseen;
   const auto what = step.windows > 1 || step.steps_by != StepsBy::none ? "step" : "recorded time";
   if (step.bottleneck == Bottleneck::gpu) {
     step.verdict = fmt::format("The GPU is the bottleneck: kernels run {} of the {}. {}", percent_text(a.share(gpu.ns)), what,
@@ -108,7 +112,7 @@ void judge(const Timeline& /*timeline*/, const StepAnalysisOptions& options, Dev
   step.verdict = fmt::format("The GPU's kernels are not the bottleneck: they run {} of the {}, and {} goes to {}. {} Perfect "
                              "kernels would save {} at most.",
                              percent_text(a.share(gpu.ns)), what, percent_text(a.share(groups.front().ns)),
-                             words(step.bottleneck == Bottleneck::unseen ? Bottleneck::unclear : groups.front().kind),
+                             words(step.bottleneck),
                              advice(step.bottleneck, a), percent_text(a.share(gpu.ns)));
 }
 

@@ -57,19 +57,25 @@ Counts simulate(std::size_t trials, std::size_t repeats, const Noise& noise, dou
     const auto before = runs(repeats, noise, random, 1);
     const auto after = runs(repeats, noise, random, slow_down);
     const auto verdict = gate(before, after, options).verdict;
-    if (verdict == GateVerdict::drop) ++out.drop;
-    else if (verdict == GateVerdict::inconclusive) ++out.inconclusive;
-    else ++out.pass;
+    if (verdict == GateVerdict::drop)
+      ++out.drop;
+    else if (verdict == GateVerdict::inconclusive)
+      ++out.inconclusive;
+    else
+      ++out.pass;
   }
-  std::printf("%zu trials, %zu repeats, noise %.3f/%.3f x%.1f, time x%.3f: drop %zu, inconclusive %zu, pass %zu\n", trials,
-              repeats, noise.of_kernel, noise.of_run, noise.uneven, slow_down, out.drop, out.inconclusive, out.pass);
+  std::printf("%zu trials, %zu repeats, noise %.3f/%.3f x%.1f, time x%.3f: drop %zu, inconclusive %zu, pass %zu\n",
+              trials, repeats, noise.of_kernel, noise.of_run, noise.uneven, slow_down, out.drop, out.inconclusive,
+              out.pass);
   return out;
 }
 
 TEST(GateSimulation, Explore) {
   const std::size_t n = 1000;
-  GateOptions top1; top1.top = 1;
-  for (const auto& noise : {Noise{0.03, 0, 1}, Noise{0.03, 0, 2}, Noise{0.0, 0.03, 1}, Noise{0.02, 0.02, 1}, Noise{0.06,0,1}, Noise{0.01,0,3}, Noise{0.1,0,1}}) {
+  GateOptions top1;
+  top1.top = 1;
+  for (const auto& noise : {Noise{0.03, 0, 1}, Noise{0.03, 0, 2}, Noise{0.0, 0.03, 1}, Noise{0.02, 0.02, 1},
+                            Noise{0.06, 0, 1}, Noise{0.01, 0, 3}, Noise{0.1, 0, 1}}) {
     simulate(n, 5, noise, 1, 1);
     simulate(n, 5, noise, 1 / 0.9, 2);
     simulate(n, 5, noise, 90.0 / 55, 3);

@@ -17,8 +17,8 @@ struct KernelSpec {
   std::uint64_t launches = 1;
   std::string op;
   Dim3 grid = {128, 1, 1};
-  double bandwidth = 3e12;      // bytes/s of the roof: makes the DRAM bytes
-  double intensity = 10;        // FLOP/byte
+  double bandwidth = 3e12;  // bytes/s of the roof: makes the DRAM bytes
+  double intensity = 10;    // FLOP/byte
   std::string precision = "bf16.tensor";
 };
 

@@ -92,7 +92,11 @@ TEST(OperatorWork, ElementwiseByBytes) {
   ASSERT_TRUE(add);
   EXPECT_EQ(add->bytes, 2 * (16 * 8 + 8 + 16 * 8));
   EXPECT_EQ(add->flops(), 16 * 8);
-  EXPECT_TRUE(add->lower_bound);
+  EXPECT_FALSE(add->lower_bound);
+  const auto silu = operator_work("aten::silu", "[[16,8]]", R"(["c10::BFloat16"])", "");
+  ASSERT_TRUE(silu);
+  EXPECT_EQ(silu->flops(), 16 * 8);
+  EXPECT_TRUE(silu->lower_bound);  // it costs more than one operation
   const auto copy = operator_work("aten::copy_", "[[4,4],[4,4],[]]", R"(["float","c10::BFloat16","Scalar"])", "");
   ASSERT_TRUE(copy);
   EXPECT_EQ(copy->bytes, 16 * (4 + 2));

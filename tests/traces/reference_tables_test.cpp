@@ -46,9 +46,11 @@ std::vector<Row> read_table(const std::filesystem::path& path) {
 // "((8944, 1024), (1024, 2816))" and "[[8944, 1024], [1024, 2816]]" as one spelling, without blanks.
 std::string spelled(const std::string& text) {
   std::string out;
+  bool in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    if (c == ' ') continue;
+    if (c == '\'') in_string = !in_string;
+    if (c == ' ' && !in_string) continue;
     if (c == ',' && (i + 1 == text.size() || text[i + 1] == ')')) continue;  // "(1024,)"
     out += c == '(' ? '[' : c == ')' ? ']' : c == '\'' ? '"' : c;
   }
@@ -148,7 +150,7 @@ TEST_F(ReferenceTables, GraphsHideShapes) {
   const auto graph = open_timeline(testing::shared_path(file).string());
   const auto join = join_operators(graph);
   EXPECT_GT(join.kernel_ns, 0);
-  EXPECT_GT(static_cast<double>(join.shapeless_ns) / static_cast<double>(join.kernel_ns), 0.99);
+  EXPECT_GT(static_cast<double>(join.shapeless_ns) / static_cast<double>(join.kernel_ns), 0.97);
   // Without a graph nearly all time has a shape.
   EXPECT_LT(static_cast<double>(join_.shapeless_ns) / static_cast<double>(join_.kernel_ns), 0.5);
 }

@@ -143,15 +143,6 @@ export class RooflineChart {
     );
   }
 
-  // Where a row's mark stands, in pixels of the container: for tests and for the tooltip of the keyboard.
-  spot(row: Row): { x: number; y: number } | null {
-    const index = this.model?.marks.findIndex((m) => m.row === row) ?? -1;
-    const mark = this.model?.marks[index];
-    if (!mark) return null;
-    const [x, y] = this.echarts.convertToPixel({ xAxisIndex: 0, yAxisIndex: 0 }, [mark.x, mark.y]);
-    return x === undefined || y === undefined ? null : { x, y };
-  }
-
   // For printing: another size and theme for a while.
   redraw(theme: Theme): void {
     this.theme = theme;

@@ -69,8 +69,8 @@ export const kColumns: readonly Column[] = [
   },
   {
     key: "launches",
-    title: () => "Launches",
-    hint: "",
+    title: () => "N",
+    hint: "Launches",
     numeric: true,
     wide: true,
     value: (r) => r.kernel.launches,

@@ -28,7 +28,7 @@ export function window_of(count: number, top: number, height: number): { first: 
 }
 
 function spacer(): HTMLTableRowElement {
-  return el("tr", { class: "spacer", "aria-hidden": "true" }, el("td", { colspan: kColumns.length }));
+  return el("tr", { class: "spacer", "aria-hidden": "true" }, el("td"));
 }
 
 export class KernelTable {

@@ -1,0 +1,267 @@
+// Arithmetic of busy and idle time on timelines whose answers are known.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+
+#include "roofline/error.h"
+#include "roofline/step.h"
+#include "timeline/timeline_builder.h"
+
+namespace roofline {
+namespace {
+
+using testing::TimelineBuilder;
+using P = StepPart;
+
+DeviceStep analyze(TimelineBuilder& builder, const StepAnalysisOptions& options = {}) {
+  const auto steps = analyze_steps(builder.build(), options);
+  EXPECT_EQ(steps.size(), 1U);
+  return steps.front();
+}
+
+std::int64_t sum(const StepAccount& a) { return std::accumulate(a.parts.begin(), a.parts.end(), std::int64_t{0}); }
+
+bool has_artefact(const DeviceStep& step, std::string_view code) {
+  return std::any_of(step.artefacts.begin(), step.artefacts.end(), [&](const auto& a) { return a.code == code; });
+}
+
+TEST(StepAccount, BusyTimeIsTheUnionOverStreams) {
+  TimelineBuilder b;
+  b.kernel("a", 0, 100).kernel("b", 50, 150, -1, 9).kernel("c", 200, 300);
+  const auto step = analyze(b);
+  EXPECT_EQ(step.whole.wall_ns, 300);
+  EXPECT_EQ(step.whole[P::compute], 250);
+  EXPECT_EQ(step.whole.kernel_sum_ns, 300);
+  EXPECT_EQ(step.whole.concurrent_ns, 50);
+  EXPECT_EQ(step.whole[P::unknown], 50);  // no host calls: nothing tells why
+  EXPECT_EQ(sum(step.whole), 300);
+}
+
+TEST(StepAccount, CopiesAndCommunicationCountWhereNoKernelRuns) {
+  TimelineBuilder b;
+  b.kernel("gemm", 0, 100).copy(50, 150).kernel("ncclDevKernel_AllReduce_Sum_bf16_RING_LL", 140, 240, -1, 9).kernel("gemm", 200, 300);
+  const auto step = analyze(b);
+  EXPECT_EQ(step.whole[P::compute], 200);
+  EXPECT_EQ(step.whole[P::copy], 40);           // 100 to 140
+  EXPECT_EQ(step.whole[P::communication], 60);  // 140 to 200, also beside the copy
+  EXPECT_EQ(step.whole.copy_ns, 100);
+  EXPECT_EQ(step.whole.communication_ns, 100);
+  EXPECT_EQ(step.whole.idle_ns(), 0);
+}
+
+TEST(StepAccount, ALateLaunchIsSplitByWhatTheHostDid) {
+  TimelineBuilder b;
+  // The GPU is done at 10 us; the host waits until 12, thinks until 15, launches until 16; the work begins at 18.
+  b.kernel("a", 2'000, 10'000, 0).call("cudaStreamSynchronize", 3'000, 12'000).kernel("b", 18'000, 20'000, 15'000);
+  const auto step = analyze(b);
+  EXPECT_EQ(step.whole[P::start], 2'000);
+  EXPECT_EQ(step.whole[P::host_wait], 2'000);
+  EXPECT_EQ(step.whole[P::launch_late], 3'000);
+  EXPECT_EQ(step.whole[P::launch_call], 1'000);
+  EXPECT_EQ(step.whole[P::launch_latency], 2'000);
+  EXPECT_EQ(step.whole.launch_gap_ns(), 6'000);
+  EXPECT_EQ(step.savings.launch_gaps_ns, 6'000);
+  const auto& wait = step.whole.evidence[static_cast<std::size_t>(P::host_wait)];
+  ASSERT_EQ(wait.calls.size(), 1U);
+  EXPECT_EQ(wait.calls[0].second, 2'000);
+}
+
+TEST(StepAccount, OtherCallsOfTheLaunchingThreadAreNamed) {
+  TimelineBuilder b;
+  b.kernel("a", 2'000, 10'000, 0).call("cudaMalloc", 9'000, 14'000).kernel("b", 18'000, 20'000, 15'000);
+  b.call("cudaMalloc", 10'000, 18'000, 2);  // another thread: no cause
+  const auto step = analyze(b);
+  EXPECT_EQ(step.whole[P::host_call], 4'000);
+  EXPECT_EQ(step.whole[P::launch_late], 1'000);
+}
+
+TEST(StepAccount, WorkLaunchedInTimeLeavesADeviceGap) {
+  TimelineBuilder b;
+  b.kernel("a", 5'000, 10'000, 0).kernel("b", 11'500, 20'000, 2'000);
+  const auto step = analyze(b);
+  EXPECT_EQ(step.whole[P::device_gap], 1'500);
+  EXPECT_EQ(step.savings.launch_gaps_ns, 0);
+}
+
+TEST(StepAccount, ProfilersOwnTimeIsAnArtefact) {
+  TimelineBuilder b;
+  b.kernel("a", 2'000, 10'000, 0).overhead(11'000, 14'000).kernel("b", 18'000, 20'000, 15'000);
+  const auto step = analyze(b);
+  EXPECT_EQ(step.whole[P::profiler], 3'000);
+  EXPECT_EQ(step.whole[P::launch_late], 2'000);
+  EXPECT_TRUE(has_artefact(step, "profiler-overhead"));
+}
+
+TEST(StepAccount, AGapInWhichLaunchesAreLostIsNotIdle) {
+  TimelineBuilder b;
+  b.kernel("a", 2'000, 10'000, 0).call("cudaLaunchKernel", 5'000, 6'000).kernel("b", 50'000, 60'000, 7'000);
+  const auto step = analyze(b);
+  EXPECT_EQ(step.whole[P::unseen], 40'000);
+  EXPECT_EQ(step.whole[P::device_gap], 0);
+  EXPECT_TRUE(has_artefact(step, "lost-launches"));
+}
+
+TEST(StepAccount, LaunchesIntoAGraphBeingCapturedAreNotLost) {
+  TimelineBuilder b;
+  b.kernel("a", 2'000, 10'000, 0);
+  b.call("cudaStreamBeginCapture", 3'000, 3'100).call("cudaLaunchKernel", 4'000, 5'000).call("cudaStreamEndCapture", 5'500, 5'600);
+  b.kernel("b", 12'000, 20'000, 7'000);
+  const auto step = analyze(b);
+  EXPECT_EQ(step.whole[P::unseen], 0);
+  EXPECT_EQ(step.whole[P::device_gap], 2'000);
+  EXPECT_FALSE(has_artefact(step, "lost-launches"));
+}
+
+TEST(StepAccount, WorkThatBeginsBeforeItsLaunchProvesNothing) {
+  TimelineBuilder b;
+  b.kernel("a", 2'000, 10'000, 0).kernel("b", 18'000, 20'000, 19'000);
+  const auto step = analyze(b);
+  EXPECT_EQ(step.whole[P::unknown], 8'000);
+  EXPECT_TRUE(has_artefact(step, "clock-skew"));
+}
+
+TEST(StepAccount, TheWaitForTheLastWorkBelongsToTheEnd) {
+  TimelineBuilder b;
+  b.kernel("a", 2'000, 10'000, 0).call("cudaDeviceSynchronize", 3'000, 11'000).call("cudaFree", 20'000, 30'000);
+  const auto step = analyze(b);
+  EXPECT_EQ(step.whole[P::end], 1'000);
+  EXPECT_EQ(step.whole.wall_ns, 11'000);
+}
+
+TEST(StepAccount, AWholeGraphHidesWhatIsInside) {
+  TimelineBuilder b;
+  b.kernel("graph 1", 0, 1'000);
+  b.last().work = GpuWork::graph;
+  b.kernel("a", 500, 700, -1, 9);
+  const auto step = analyze(b);
+  EXPECT_EQ(step.whole[P::graph], 800);
+  EXPECT_EQ(step.whole[P::compute], 200);
+  EXPECT_TRUE(has_artefact(step, "graph-spans"));
+}
+
+TEST(StepAccount, OverlapWithinAStreamIsNamedAndCountedOnce) {
+  TimelineBuilder b;
+  b.kernel("a", 0, 1'000).kernel("b", 900, 2'000);
+  const auto step = analyze(b);
+  EXPECT_EQ(step.whole[P::compute], 2'000);
+  EXPECT_TRUE(has_artefact(step, "overlap-in-stream"));
+}
+
+TEST(StepAccount, EqualDurationsOfDifferentKernelsWereNotMeasured) {
+  TimelineBuilder b;
+  for (int i = 0; i < 12; ++i) b.kernel("kernel_" + std::to_string(i % 4), i * 2'000, i * 2'000 + 1'234);
+  EXPECT_TRUE(has_artefact(analyze(b), "equal-durations"));
+  TimelineBuilder one;  // one kernel may well take the same time each time
+  for (int i = 0; i < 12; ++i) one.kernel("kernel", i * 2'000, i * 2'000 + 1'234);
+  EXPECT_FALSE(has_artefact(analyze(one), "equal-durations"));
+}
+
+TEST(StepAccount, EachDeviceHasItsOwnTime) {
+  TimelineBuilder b;
+  b.kernel("a", 0, 100).kernel("b", 50, 450, -1, 7, 1);
+  const auto steps = analyze_steps(b.build());
+  ASSERT_EQ(steps.size(), 2U);
+  EXPECT_EQ(steps[0].whole.wall_ns, 100);
+  EXPECT_EQ(steps[1].whole.wall_ns, 400);
+}
+
+TEST(StepAccount, WorkOfNoLengthChangesNothing) {
+  TimelineBuilder b;
+  b.kernel("a", 0, 100).kernel("zero", 150, 150).kernel("b", 200, 300).kernel("end", 300, 300);
+  const auto step = analyze(b);
+  EXPECT_EQ(step.whole[P::compute], 200);
+  EXPECT_EQ(sum(step.whole), 300);
+  EXPECT_TRUE(has_artefact(step, "empty-durations"));
+}
+
+// Timelines by chance: work on several streams and devices, launches of all kinds, other calls, ranges.
+Timeline random_timeline(std::mt19937_64& random) {
+  TimelineBuilder b;
+  const auto pick = [&](std::int64_t n) { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n)); };
+  const auto works = 1 + pick(60);
+  for (std::int64_t i = 0; i < works; ++i) {
+    const auto start = pick(40'000);
+    const auto end = start + pick(3'000);
+    const auto launched = pick(3) == 0 ? -1 : pick(40'000);
+    const char* names[] = {"gemm", "norm", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", "softmax"};
+    if (pick(5) == 0)
+      b.copy(start, end, 1, launched, static_cast<std::uint64_t>(pick(3)));
+    else
+      b.kernel(names[pick(4)], start, end, launched, static_cast<std::uint64_t>(pick(3)), static_cast<std::uint32_t>(pick(2)));
+    if (pick(20) == 0) b.last().work = GpuWork::graph;
+  }
+  for (std::int64_t i = pick(20); i > 0; --i) {
+    const auto start = pick(40'000);
+    const char* names[] = {"cudaStreamSynchronize", "cudaMalloc", "cudaLaunchKernel", "cudaMemcpy"};
+    if (pick(4) == 0)
+      b.overhead(start, start + pick(4'000));
+    else
+      b.call(names[pick(4)], start, start + pick(4'000), static_cast<std::uint64_t>(1 + pick(2)));
+  }
+  for (std::int64_t i = pick(8); i > 0; --i) {
+    const auto start = pick(40'000);
+    b.range("step " + std::to_string(i), start, start + pick(9'000));
+  }
+  return b.build();
+}
+
+// Nanosecond by nanosecond, as slowly as can be: what the sweep must come to.
+std::int64_t busy_by_counting(const Timeline& t, std::uint32_t device, bool kernels_only) {
+  std::vector<bool> busy(50'000, false);
+  for (const auto& a : t.activities) {
+    if (a.device != device) continue;
+    if (kernels_only && (a.work != GpuWork::kernel || is_communication(t.names[a.name]))) continue;
+    for (auto ns = a.span.start_ns; ns < a.span.end_ns; ++ns) busy[static_cast<std::size_t>(ns)] = true;
+  }
+  return std::count(busy.begin(), busy.end(), true);
+}
+
+TEST(StepAccount, PartsAddUpForAnyTimeline) {
+  std::mt19937_64 random(20240611);
+  for (int round = 0; round < 400; ++round) {
+    const auto timeline = random_timeline(random);
+    for (const auto& step : analyze_steps(timeline)) {
+      for (const auto* a : {&step.whole, &step.counted}) {
+        ASSERT_EQ(sum(*a), a->wall_ns) << "round " << round;
+        ASSERT_LE(a->busy_ns(), a->wall_ns);
+        for (const auto part : a->parts) ASSERT_GE(part, 0);
+        ASSERT_GE(a->kernel_sum_ns, a->compute_ns);
+        ASSERT_LE(a->compute_ns, a->busy_ns());
+        ASSERT_LE((*a)[P::copy], a->copy_ns);
+        ASSERT_LE((*a)[P::communication], a->communication_ns);
+      }
+      ASSERT_EQ(step.whole.busy_ns(), busy_by_counting(timeline, step.device, false)) << "round " << round;
+      ASSERT_EQ(step.whole[P::compute], busy_by_counting(timeline, step.device, true)) << "round " << round;
+      ASSERT_EQ(step.whole.wall_ns, step.active.length());
+      for (std::size_t i = 1; i < step.steps.size(); ++i)
+        ASSERT_GE(step.steps[i].window.start_ns, step.steps[i - 1].window.end_ns);
+    }
+  }
+}
+
+TEST(Verdict, NamesTheBottleneck) {
+  TimelineBuilder gpu;
+  gpu.kernel("a", 1'000, 90'000, 0).kernel("b", 91'000, 100'000, 2'000);
+  EXPECT_EQ(analyze(gpu).bottleneck, Bottleneck::gpu);
+  EXPECT_THAT(analyze(gpu).verdict, ::testing::HasSubstr("The GPU is the bottleneck"));
+
+  TimelineBuilder host;
+  host.kernel("a", 1'000, 10'000, 0).kernel("b", 62'000, 70'000, 60'000);
+  const auto late = analyze(host);
+  EXPECT_EQ(late.bottleneck, Bottleneck::host);
+  EXPECT_THAT(late.verdict, ::testing::HasSubstr("launches too late"));
+  EXPECT_THAT(late.verdict, ::testing::HasSubstr("save 24.3 % at most"));
+
+  TimelineBuilder copies;
+  copies.kernel("a", 1'000, 10'000, 0).copy(10'000, 100'000, 1 << 20, 500);
+  EXPECT_EQ(analyze(copies).bottleneck, Bottleneck::copies);
+
+  TimelineBuilder unknown;
+  unknown.kernel("a", 0, 10'000).kernel("b", 90'000, 100'000);
+  EXPECT_EQ(analyze(unknown).bottleneck, Bottleneck::unclear);
+}
+
+}  // namespace
+}  // namespace roofline
