@@ -102,11 +102,11 @@ Selection select(const Declarations& declared, const Target& target, Question qu
 
 struct Passes {
   int count = 0;
-  bool exact = false;  // as the library counts exactly these metrics; else an upper estimate
-  // ncu itself took one or two more than the library counts, in every report of 2023.3 and newer that was compared.
+  bool exact = false;  // as the library counts exactly these metrics; else an estimate
+  // ncu itself took one or two more than the library counts, in every report of 2024.1 and newer that was compared.
 };
 // data/collection_passes.csv has the combined count of each set with no, one, two and all number formats of tensor
-// operations. Other mixes are estimated from them: the sets share passes, so the truth is at most the estimate.
+// operations. Other mixes are estimated from them: up to one too few and four too many (tests/collect).
 // nullopt on an unknown chip.
 std::optional<Passes> passes_of(const Target& target, Question question, std::span<const std::string> leaves);
 // Of `ncu --set roofline` on the chip, counted the same way.
@@ -274,6 +274,8 @@ struct StepShape {
   std::string formats;  // of its tensor operations: "bf16+dense", "bf16+fp8+dense"
   double launches = 0;  // of one step
   double kernels = 0;   // different ones, which the first run looks at once each
+  double from = 0;      // compute capabilities that the step is for
+  double below = 1000;
 };
 // Average passes per launch on every chip, beside those of `ncu --set roofline`.
 Document pass_document(std::span<const StepShape> steps);

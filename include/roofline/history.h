@@ -174,6 +174,9 @@ std::size_t recompute(StepRecord& record);
 // recompute(), and the version of the present catalogue where that makes the record comparable with others of it: all
 // its roofs are placed again, or shown by their datasheet fractions not to have changed. Returns whether it is.
 bool to_present_catalogue(StepRecord& record);
+// Peaks that were corrected between two sides are no change of the program: where their catalogues differ, both go
+// under the present one. Returns whether they did; where one of them cannot, they stay different and a gate says so.
+bool align_catalogues(GateSide& before, GateSide& after);
 
 // ---------------------------------------------------------------- exchange
 

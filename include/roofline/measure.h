@@ -103,6 +103,7 @@ struct CpuMeasurement {
   double other_cpu_share = 0;      // of the machine's processors that others used meanwhile, 0..1
   double steal_share = 0;          // that the hypervisor gave to other guests, 0..1
   bool pinned = true;              // false: the system refused
+  bool complete = true;            // false: figures are missing, for want of time or of undisturbed samples
   ThreadedMeasurement one, all;    // one thread; a thread on each core
   std::vector<std::string> notes;  // what a reader of the figures should know
 };

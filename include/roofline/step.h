@@ -170,8 +170,9 @@ std::vector<DeviceStep> analyze_steps(const Timeline& timeline, const StepAnalys
 // Whether this is a kernel of a collective (NCCL, RCCL, custom all-reduce), by its name.
 bool is_communication(std::string_view kernel_name);
 
-// The kernels of the windows that count as launches with time only, for what needs no more: matching with a model.
-// Launches are in the order of their start; those of the median step where there are steps.
-Profile to_profile(const Timeline& timeline, const std::vector<DeviceStep>& steps);
+// The windows that count: of the steps less warm-up and the last, else all of the device's work.
+std::vector<Span> counted_windows(const DeviceStep& step);
+// The GPU's work of the windows that count, without the host's side: kernel by kernel, for matching with a model.
+Timeline counted_part(const Timeline& timeline, const std::vector<DeviceStep>& steps);
 
 }  // namespace roofline

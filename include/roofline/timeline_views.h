@@ -30,8 +30,9 @@ struct AnalyzedTimeline {
 // Where the input holds only sums: the kernels, and what sums cannot tell.
 Document timeline_document(const AnalyzedTimeline& analyzed, const TimelineViewOptions& options);
 
-// Schema roofline/timeline/1, see docs/timeline.md.
-std::string timeline_json(std::span<const AnalyzedTimeline> timelines);
+// Schema roofline/timeline/1, see docs/timeline.md. `report_json` is a report in the schema roofline/report/1 that was
+// joined; empty for none.
+std::string timeline_json(std::span<const AnalyzedTimeline> timelines, const std::string& report_json = {});
 
 // One step as lanes, streams and host threads against time: the median step of the device, or all of its work where
 // there are no steps. A self-contained SVG 1.1 file.

@@ -197,8 +197,9 @@ void check_measured(const std::vector<Machine>& machines, const AnalysisOptions&
   if (options.ceiling != CeilingChoice::measured) return;
   const auto has_one = [](const Machine& m) { return m.ceiling(CeilingKind::measured) != nullptr; };
   if (std::any_of(machines.begin(), machines.end(), has_one)) return;
-  throw UsageError(fmt::format("no measured ceiling is known for {}; roofline machine list shows who has one",
-                               machines.empty() ? "this machine" : machines.front().name));
+  throw UsageError(
+      fmt::format("no measured ceiling is known for {}; roofline machine list shows who has one",
+                  machines.empty() || machines.front().name.empty() ? "this machine" : machines.front().name));
 }
 
 // A machine that nobody published limits of: another kind of ceiling can neither be chosen nor made for it.

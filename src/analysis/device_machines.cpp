@@ -18,7 +18,7 @@ std::string unknown_machine(const std::string& name) {
 }
 
 std::string unknown_gpu(const DeviceInfo& device) {
-  auto name = fmt::format("'{}'", device.name);
+  auto name = device.name.empty() ? std::string("GPU that this file could mean") : fmt::format("'{}'", device.name);
   if (!device.compute_capability.empty()) name += fmt::format(" (CC {})", device.compute_capability);
   return fmt::format(
       "the catalogue has no {}: its roofs are the report's own peaks at the clocks of the run, as far as it holds "
@@ -80,8 +80,7 @@ DeviceMachines::Entry DeviceMachines::resolve(const Profile& profile, const Devi
   if (device == nullptr || (device->name.empty() && device->compute_capability.empty())) return {};
   const auto before = machines_.size();
   const auto index = add(from_device(*device));
-  if (machines_.size() > before && !device->name.empty())
-    warnings_.push_back({"unknown-gpu", unknown_gpu(*device), std::nullopt});
+  if (machines_.size() > before) warnings_.push_back({"unknown-gpu", unknown_gpu(*device), std::nullopt});
   return {nullptr, index};
 }
 

@@ -27,7 +27,35 @@ Ceiling at_run_clock(const Launch& launch, const Work& work, const DeviceInfo& d
   return datasheet != nullptr ? *datasheet : Ceiling{};
 }
 
+// The datasheet of the SMs that the launch could use. DRAM and L2 stay whole: how a slice shares them is not recorded.
+std::shared_ptr<const Ceiling> datasheet_of(const Machine* catalogue, const Work& work) {
+  const auto* whole = catalogue != nullptr ? catalogue->ceiling(CeilingKind::datasheet) : nullptr;
+  if (whole == nullptr || !has_figures(*whole)) return nullptr;
+  const auto& sms = work.activity.sm_count;
+  if (!sms || !catalogue->sm_count || sms.value() <= 0 || sms.value() >= *catalogue->sm_count)
+    return {std::shared_ptr<const Ceiling>(), whole};  // the catalogue's own, which outlives every analysis
+  auto part = std::make_shared<Ceiling>(*whole);
+  const double share = sms.value() / *catalogue->sm_count;
+  const auto source = fmt::format(", {:g} of {} SMs", sms.value(), *catalogue->sm_count);
+  for (auto& peak : part->peaks) {
+    peak.ops_per_s *= share;
+    peak.source += source;
+  }
+  for (auto& b : part->bandwidths) {
+    if (b.level == MemoryLevel::dram || b.level == MemoryLevel::l2) continue;
+    b.bytes_per_s *= share;
+    b.source += source;
+  }
+  return part;
+}
+
 }  // namespace
+
+bool has_percentages(const Work& work) {
+  for (const auto level : kMemoryLevels)
+    if (work.level(level).direct_fraction) return true;
+  return work.coverage.uncounted_fraction.has_value();
+}
 
 bool only_measured(const Machine& machine) {
   const auto* datasheet = machine.ceiling(CeilingKind::datasheet);
@@ -37,15 +65,17 @@ bool only_measured(const Machine& machine) {
 Roofs choose_roofs(const Launch& launch, const Work& work, const DeviceInfo& device, const Machine* catalogue,
                    const AnalysisOptions& options) {
   Roofs roofs;
-  roofs.datasheet = catalogue != nullptr ? catalogue->ceiling(CeilingKind::datasheet) : nullptr;
-  if (roofs.datasheet != nullptr && !has_figures(*roofs.datasheet)) roofs.datasheet = nullptr;
+  roofs.datasheet = datasheet_of(catalogue, work);
+  const bool other = names_clocks(options) || options.ceiling == CeilingChoice::datasheet ||
+                     options.ceiling == CeilingChoice::measured;
+  if (other && !launch.given && has_percentages(work)) roofs.run = at_clock_ceiling(launch, device, catalogue);
   if (options.ceiling == CeilingChoice::measured) {
     const auto* measured = catalogue != nullptr ? catalogue->ceiling(CeilingKind::measured) : nullptr;
     roofs.used = measured != nullptr ? *measured : empty(CeilingKind::measured);
     return roofs;
   }
   if (options.ceiling != CeilingChoice::datasheet && !launch.given)
-    roofs.used = at_run_clock(launch, work, device, catalogue, roofs.datasheet, options.ceiling);
+    roofs.used = at_run_clock(launch, work, device, catalogue, roofs.datasheet.get(), options.ceiling);
   else if (roofs.datasheet != nullptr)
     roofs.used = *roofs.datasheet;
   if (options.ceiling == CeilingChoice::automatic && !has_figures(roofs.used) &&

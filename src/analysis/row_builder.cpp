@@ -34,19 +34,26 @@ std::vector<PlacedWork> pairs(const std::vector<Work>& works, const std::vector<
   return out;
 }
 
-// A percentage is of the peak at the clock of the run: under other roofs it counts as the bytes it stands for there.
-// nullopt where the work needs no such stand-in.
-std::optional<Work> with_dram_bytes(const Work& work, const Ceiling& run) {
-  const auto& percent = work.level(MemoryLevel::dram).direct_fraction;
-  if (work.level(MemoryLevel::dram).total || !percent || !work.time || run.kind != CeilingKind::at_clock)
-    return std::nullopt;
-  const auto peak = run.bandwidth(MemoryLevel::dram, "dram");
-  if (!peak) return std::nullopt;
+// Percentages are of the peaks at the clock of the run. Under other roofs DRAM's counts as the bytes it stands for, and
+// those of the SMs and caches by the ratio of the clocks; where a clock is unknown they say nothing.
+Work under_other_roofs(const Work& work, const Ceiling& run, const Ceiling& other) {
   auto out = work;
   auto& dram = out.level(MemoryLevel::dram);
-  dram.total = Quantity::of(percent.value() * *peak * work.time.value(), Evidence::derived, percent.provenance(),
-                            percent.bound());
-  dram.definition = "dram";
+  const auto peak = run.bandwidth(MemoryLevel::dram, "dram");
+  if (const auto& percent = dram.direct_fraction; percent && !dram.total && peak && work.time) {
+    dram.total = Quantity::of(percent.value() * *peak * work.time.value(), Evidence::derived, percent.provenance(),
+                              percent.bound());
+    dram.definition = "dram";
+  }
+  const bool clocks = run.sm_clock_hz && other.sm_clock_hz;
+  const double ratio = clocks ? *run.sm_clock_hz / *other.sm_clock_hz : 1;
+  auto& uncounted = out.coverage.uncounted_fraction;
+  if (clocks && uncounted) uncounted = uncounted.with_value(std::min(1.0, uncounted.value() * ratio));
+  if (!clocks) uncounted = {};
+  for (const auto level : {MemoryLevel::l2, MemoryLevel::l1, MemoryLevel::shared}) {
+    auto& percent = out.level(level).direct_fraction;
+    percent = clocks && percent ? percent.with_value(percent.value() * ratio) : Quantity{};
+  }
   return out;
 }
 
@@ -63,14 +70,16 @@ void place_launch(const Launch& launch, const DeviceInfo& device, const Machine*
   for (auto& w : counted.warnings) out.warnings.push_back(std::move(w));
   const auto groups = catalogue != nullptr ? catalogue->pipe_groups : pipe_groups(device.compute_capability);
   auto roofs = choose_roofs(launch, counted.work, device, catalogue, options);
-  placed.used.push_back(place(counted.work, roofs.used, groups, options.thresholds));
+  const auto place_under = [&](const Ceiling& ceiling) {
+    const auto& run = roofs.run ? *roofs.run : roofs.used;
+    const bool at_run = run.kind != CeilingKind::at_clock || &ceiling == &run || !has_percentages(counted.work);
+    if (at_run) return place(counted.work, ceiling, groups, options.thresholds);
+    return place(under_other_roofs(counted.work, run, ceiling), ceiling, groups, options.thresholds);
+  };
+  placed.used.push_back(place_under(roofs.used));
   if (roofs.used.kind == CeilingKind::measured)
     note_gap(measured_gap(counted.work, roofs.used, catalogue), placed.used.back());
-  if (roofs.datasheet != nullptr) {
-    const auto stand_in = with_dram_bytes(counted.work, roofs.used);
-    placed.datasheet.push_back(
-        place(stand_in ? *stand_in : counted.work, *roofs.datasheet, groups, options.thresholds));
-  }
+  if (roofs.datasheet != nullptr) placed.datasheet.push_back(place_under(*roofs.datasheet));
   const double time = counted.work.time.value_or(0);
   if (roofs.used.kind == CeilingKind::at_clock && time >= out.longest_s) {
     out.longest_s = time;

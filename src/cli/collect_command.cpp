@@ -101,7 +101,8 @@ class CollectCommand : public Command {
     add_choice();
     add_conditions();
     add_modes();
-    // Not an option of its own: those take "[1,2]" apart. What follows -- is the program's, as it is.
+    // An option of many values would take "[1,2]" apart; so all but the name go by as they are.
+    command_->add_option("PROGRAM", program_, "What to profile, with its arguments, after --");
     command_->prefix_command();
   }
 
@@ -121,8 +122,8 @@ class CollectCommand : public Command {
     if (check_) return print_check(checked);
     choose_target(checked);
     if (!checked.ncu.empty()) request_.ncu = checked.ncu;
+    if (report_only_) return report("");
     const auto plan = collect::plan(request_, checked.options);
-    if (report_only_) return report(plan.runs.size() > 1);
     say(plan_document(request_, plan));
     if (dry_run_) return print_commands(plan);
     if (const int code = refuse(checked); code != kOk) return code;
@@ -204,22 +205,26 @@ class CollectCommand : public Command {
     group->add_flag("--check", check_, "Only look for obstacles: permission, driver,\ncontainers, other profilers");
     group->add_flag("--anyway", anyway_, "Run in spite of an obstacle");
     group->add_flag("--report-only", report_only_, "Print the report of an OUT collected before");
-    group->add_flag("--plan-table", plan_table_, "Print passes per chip for a BF16 and an FP8\nstep of Llama 3 8B");
+    group->add_flag("--plan-table", plan_table_, "Print passes per chip for a step of Llama 3 8B");
   }
 
   void take_program() {
-    request_.command = command_->remaining();
-    if (request_.command.empty()) return;
-    if (request_.command.front() == "--")
-      request_.command.erase(request_.command.begin());
-    else if (request_.command.front().starts_with("-"))
+    auto rest = command_->remaining();
+    const bool marked = !rest.empty() && rest.front() == "--";
+    if (marked) rest.erase(rest.begin());
+    if (command_->count("PROGRAM") == 0 && !rest.empty())
       throw UsageError(fmt::format("{}: no option of collect (see roofline collect --help); the program goes behind --",
-                                   request_.command.front()));
+                                   rest.front()));
+    if (command_->count("PROGRAM") == 0) return;
+    request_.command = {program_};
+    request_.command.insert(request_.command.end(), rest.begin(), rest.end());
   }
 
   int print_plan_table() const {
-    const std::array<collect::StepShape, 2> steps = {step_shape("BF16", "bf16", "bf16+dense"),
-                                                     step_shape("FP8", "fp8", "bf16+fp8+dense")};
+    constexpr double kAmpere = 8.0;  // the first with BF16
+    auto fp16 = step_shape("FP16", "bf16", "fp16+dense"), bf16 = step_shape("BF16", "bf16", "bf16+dense");
+    fp16.below = bf16.from = kAmpere;
+    const std::array<collect::StepShape, 3> steps = {fp16, bf16, step_shape("FP8", "fp8", "bf16+fp8+dense")};
     write_output(to_markdown(collect::pass_document(steps)), "");
     return kOk;
   }
@@ -268,27 +273,31 @@ class CollectCommand : public Command {
     return kInconclusive;
   }
 
+  std::string types_report() const { return request_.output + ".types.ncu-rep"; }
+
   // Runs of one plan must not find reports of another.
   void check_free(const Plan& plan) const {
-    for (const auto& run : plan.runs)
-      if (!request_.overwrite && std::filesystem::exists(run.report))
-        throw UsageError(fmt::format("{} is there already; choose another -o, or --force", run.report));
+    for (const auto& path : {plan.runs.back().report, types_report()})
+      if (!request_.overwrite && std::filesystem::exists(path))
+        throw UsageError(fmt::format("{} is there already; choose another -o, or --force", path));
   }
 
   int measure(const Plan& plan, const collect::NcuOptions& options) {
     check_free(plan);
     auto last = plan.runs.back();
     const bool two = plan.runs.size() > 1;
+    std::error_code ignored;
+    if (!two) std::filesystem::remove(types_report(), ignored);  // of an earlier collection
     if (two) {
       if (const int code = perform(plan.runs.front()); code > kCheckFailed) return code;
       const auto found = collect::leaves_found(request_.target, open_profile(plan.runs.front().report));
       last = collect::measuring_run(request_, options, found);
       fmt::print(stderr, "{} of {} counters of tensor operations are in use; the second run takes {}\n", found.size(),
-                 plan.runs.front().metrics.size(), passes_text(last.passes));
+                 collect::leaves_of(request_.target, "all").size(), passes_text(last.passes));
     }
     const int code = perform(last);
     if (code > kCheckFailed) return code;
-    const int shown = report(two);
+    const int shown = report(collect::shell_line(last.arguments));
     return shown == kOk ? code : shown;
   }
 
@@ -315,12 +324,14 @@ class CollectCommand : public Command {
     return kCheckFailed;
   }
 
-  // The same as `roofline report`, with what the first run knows of tensor operations.
-  int report(bool two) const {
+  // The same as `roofline report`, with what the first run knows of tensor operations. `command_line` is how the
+  // report came to be, for formats that do not keep it; may be empty.
+  int report(const std::string& command_line) const {
     std::vector<Profile> profiles = {open_profile(request_.output + ".ncu-rep")};
-    const auto types_path = request_.output + ".types.ncu-rep";
+    if (profiles.front().command_line.empty()) profiles.front().command_line = command_line;
+    const auto types_path = types_report();
     std::optional<std::string> remark;
-    if (two && std::filesystem::exists(types_path)) {
+    if (std::filesystem::exists(types_path)) {
       const auto types = open_profile(types_path);
       std::size_t filled = 0;
       profiles.front() = collect::with_types(std::move(profiles.front()), types, request_.target, filled);
@@ -339,7 +350,7 @@ class CollectCommand : public Command {
   CLI::App* command_ = nullptr;
   Request request_ = with_defaults();
   Profiler with_ = Profiler::ncu;
-  std::string set_ = "table", clocks_ = "none", caches_ = "none", chip_;
+  std::string program_, set_ = "table", clocks_ = "none", caches_ = "none", chip_;
   bool json_ = false, dry_run_ = false, check_ = false, anyway_ = false, report_only_ = false, plan_table_ = false;
 
   static Request with_defaults() {

@@ -75,7 +75,7 @@ std::string run_text(const Run& run, std::size_t number, std::size_t runs) {
 
 std::string passes_text(const std::optional<collect::Passes>& passes) {
   if (!passes) return "an unknown number of passes";
-  return fmt::format("{}{} pass{}", passes->exact ? "" : "at most ", passes->count, passes->count == 1 ? "" : "es");
+  return fmt::format("{}{} pass{}", passes->exact ? "" : "about ", passes->count, passes->count == 1 ? "" : "es");
 }
 
 Document plan_document(const Request& request, const Plan& plan) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/ceiling_options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
@@ -41,6 +42,7 @@ class ExplainCommand : public Command {
         ->excludes(kernel);
     command_->add_option("--machine", analysis_.machine, "Catalogue machine, instead of the one that the file names");
     thresholds_.setup(*command_);
+    ceilings_.setup(*command_);
     command_->add_flag("!--no-chart", chart_, "Leave out the chart of all levels");
     output_.setup(*command_);
   }
@@ -50,6 +52,7 @@ class ExplainCommand : public Command {
   int run() override {
     analysis_.thresholds = thresholds_.resolve();
     analysis_.per_launch = id_.has_value();
+    ceilings_.apply(analysis_);
     const auto profiles = open_watched(std::vector{file_});
     const auto matching = analyze(profiles, analysis_);
     const auto chosen = chosen_row(matching);
@@ -59,6 +62,7 @@ class ExplainCommand : public Command {
     ThresholdOptions::note_changes(report);
     const auto index = same_row(report, matching.rows[chosen]);
     const auto& row = report.rows[index];
+    show_own_roofs(profiles.front(), report, index);
     const auto nvidia = rules_of(profiles.front(), row);
     const auto document = explain_document(report, index, nvidia, collect(profiles.front(), row, nvidia));
     output_.print(document, Output::Forms{[&] { return to_json(alone(report, index)); },
@@ -94,6 +98,19 @@ class ExplainCommand : public Command {
     return static_cast<std::size_t>(it - report.rows.begin());
   }
 
+  // A machine's at-clock roofs in a report are those of its longest launch: here they are to be the row's.
+  void show_own_roofs(const Profile& profile, Report& report, std::size_t index) const {
+    const auto& row = report.rows[index];
+    if (!row.machine) return;
+    Profile alone = profile;
+    std::erase_if(alone.launches, [&](const Launch& l) {
+      return std::find(row.launch_ids.begin(), row.launch_ids.end(), l.ordinal) == row.launch_ids.end();
+    });
+    const auto own = analyze({&alone, 1}, analysis_);
+    if (own.rows.size() == 1 && own.rows.front().machine)
+      report.machines[*row.machine] = own.machines[*own.rows.front().machine];
+  }
+
   static std::vector<RuleResult> rules_of(const Profile& profile, const KernelRow& row) {
     if (profile.format != "ncu-rep" || !row.diagnosed_launch) return {};
     const auto it = std::find_if(profile.launches.begin(), profile.launches.end(),
@@ -125,6 +142,7 @@ class ExplainCommand : public Command {
   std::string file_;
   std::optional<std::uint64_t> id_;
   AnalysisOptions analysis_;
+  CeilingOptions ceilings_;
   ThresholdOptions thresholds_;
   bool chart_ = true;
   Output output_;

@@ -146,20 +146,6 @@ class GatePart : public HistoryPart {
     return all;
   }
 
-  // Peaks that were corrected between the two sides are no change of the program: both go under the present ones.
-  static void align_catalogues(GateSide& before, GateSide& after, std::vector<std::string>& reasons) {
-    const auto& version = after.repeats.front().catalogue_version;
-    const auto differs = [&](const StepRecord& r) { return r.catalogue_version != version; };
-    if (std::none_of(before.repeats.begin(), before.repeats.end(), differs) &&
-        std::none_of(after.repeats.begin(), after.repeats.end(), differs))
-      return;
-    bool all = true;
-    for (auto* side : {&before, &after})
-      for (auto& repeat : side->repeats) all = history::to_present_catalogue(repeat) && all;
-    if (all)
-      reasons.emplace_back("the machine catalogue changed in between: both sides are placed under the present one");
-  }
-
   GateResult judge(const history::Baseline& baseline, GateSide candidate, GateOptions options) const {
     if (baseline.side.repeats.empty()) {
       GateResult result;
@@ -171,7 +157,8 @@ class GatePart : public HistoryPart {
     }
     auto before = baseline.side;
     std::vector<std::string> reasons;
-    align_catalogues(before, candidate, reasons);
+    if (history::align_catalogues(before, candidate))
+      reasons.emplace_back("the machine catalogue changed in between: both sides are placed under the present one");
     if (!options.noise && noise_ != "none" && baseline.noise) {
       options.noise = baseline.noise;
       reasons.push_back(

@@ -27,6 +27,8 @@ class RecordPart : public HistoryPart {
     command_->add_option("FILE", files_, "One record each; '-' reads standard input")->required();
     labels_.setup(*command_, "Something to find the record by: commit=1a2b3c, branch=main, batch=8");
     command_->add_option("--time", time_, "When it was taken, if not now: 2026-01-31T12:34:56Z");
+    command_->add_option("--prediction", prediction_,
+                         "A model's JSON report (roofline model ... --json): its mean error is kept with the record");
     store_.setup(*command_);
     source_.setup(*command_);
   }
@@ -45,6 +47,7 @@ class RecordPart : public HistoryPart {
     for (std::size_t i = 0; i < files_.size(); ++i) {
       record.report = std::move(reports[i]);
       record.source = files_[i];
+      record.prediction_error = prediction_error(record.report, files_[i]);
       const auto recorded = store.record(record);
       // Whoever reads this line may rely on the record: it is on disk.
       fmt::print("{}\n", recorded.id);
@@ -54,9 +57,17 @@ class RecordPart : public HistoryPart {
   }
 
  private:
+  std::optional<double> prediction_error(const std::string& report, const std::string& file) {
+    if (prediction_.empty()) return std::nullopt;
+    const auto prediction = read_record(source_.json(prediction_), prediction_);
+    if (!is_prediction(prediction))
+      throw UsageError(fmt::format("--prediction {}: this is a measurement, not a model's report", prediction_));
+    return score_prediction(prediction, GateSide{{read_record(report, file)}}).mean_error;
+  }
+
   std::vector<std::string> files_;
   LabelOption labels_;
-  std::string time_;
+  std::string time_, prediction_;
   StoreOption store_;
   ReportSource source_;
 };

@@ -11,11 +11,12 @@ namespace {
 
 constexpr std::size_t kColumns = 60;
 constexpr std::size_t kRows = 13;
-constexpr std::size_t kMostRoofs = 5;
+constexpr std::size_t kMostRoofs = 6;
 
 struct Roof {
   std::string name;
   double peak;
+  bool integer;
 };
 
 // The formats people compare, dense; one line per distinct peak.
@@ -25,12 +26,15 @@ std::vector<Roof> roofs_of(const Ceiling& ceiling) {
                                                         "fp4.tensor",  "fp64.tensor", "int8.tensor"};
   std::vector<Roof> roofs;
   for (const auto key : kFormats) {
-    const auto peak = ceiling.peak(*parse_precision(key));
-    if (!peak || roofs.size() >= kMostRoofs) continue;
+    const auto precision = *parse_precision(key);
+    const auto peak = ceiling.peak(precision);
+    if (!peak) continue;
     const auto same = std::find_if(roofs.begin(), roofs.end(), [&](const Roof& r) { return r.peak == peak->high; });
-    if (same == roofs.end()) roofs.push_back({std::string(key), peak->high});
+    if (same == roofs.end()) roofs.push_back({std::string(key), peak->high, is_integer(precision.type)});
   }
   std::sort(roofs.begin(), roofs.end(), [](const Roof& a, const Roof& b) { return a.peak > b.peak; });
+  // The highest and the lowest stay: they span the picture.
+  while (roofs.size() > kMostRoofs) roofs.erase(roofs.end() - 2);
   return roofs;
 }
 
@@ -92,7 +96,7 @@ class Picture {
     for (std::size_t c = 0; c < kColumns; ++c)
       if (std::log10(dram_) + x_at(c) >= std::log10(roof.peak)) lines_[*row][c] = '-';
     auto& label = labels_[*row];
-    label += fmt::format("{}{} {}", label.empty() ? "" : ", ", roof.name, si(roof.peak, "F/s"));
+    label += fmt::format("{}{} {}", label.empty() ? "" : ", ", roof.name, si(roof.peak, roof.integer ? "OP/s" : "F/s"));
   }
 
   std::string ticks() const {

@@ -83,8 +83,11 @@ class MeasurePart : public MachinePart {
     const bool terminal = output_.for_terminal();
     output_.print(measurement_document(measurement, terminal, detect_style(0)),
                   {[&] { return measurement_json(measurement); }, [&] { return measurement_chart(measurement); }});
-    if (save_option_->count() > 0) save(measurement);
-    return kOk;
+    if (save_option_->count() > 0 && !measurement.complete)
+      fmt::print(stderr, "roofline: not saved: figures are missing; measure again on a quieter machine\n");
+    else if (save_option_->count() > 0)
+      save(measurement);
+    return measurement.complete ? kOk : kInconclusive;
   }
 
  private:

@@ -279,6 +279,7 @@ std::string measurement_json(const CpuMeasurement& m) {
               {"other_cpu_share", m.other_cpu_share},
               {"steal_share", m.steal_share},
               {"pinned", m.pinned},
+              {"complete", m.complete},
               {"notes", m.notes}};
   out["one_thread"] = threaded_json(m.one);
   out["all_threads"] = threaded_json(m.all);

@@ -58,10 +58,9 @@ std::string tables_json(const Document& document) {
 
 const std::map<std::string, Output::Format>& Output::formats() {
   static const std::map<std::string, Format> kFormats = {
-      {"table", Format::table}, {"markdown", Format::markdown}, {"md", Format::markdown},
-      {"csv", Format::csv},     {"json", Format::json},         {"chart", Format::chart},
-      {"svg", Format::svg},     {"png", Format::png},           {"pdf", Format::pdf},
-      {"html", Format::html}};
+      {"table", Format::table}, {"markdown", Format::markdown}, {"md", Format::markdown}, {"csv", Format::csv},
+      {"json", Format::json},   {"chart", Format::chart},       {"svg", Format::svg},     {"png", Format::png},
+      {"pdf", Format::pdf},     {"html", Format::html}};
   return kFormats;
 }
 

@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
+#include "cli/ceiling_options.h"
 #include "cli/chart_choice.h"
 #include "cli/choices.h"
-#include "cli/clock.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -35,10 +35,6 @@ const std::map<std::string, SortKey> kSortKeys = {{"time", SortKey::time},      
                                                   {"fraction", SortKey::fraction}, {"flops", SortKey::flops},
                                                   {"bytes", SortKey::bytes},       {"intensity", SortKey::intensity},
                                                   {"name", SortKey::name},         {"order", SortKey::order}};
-const std::map<std::string, CeilingChoice> kCeilings = {{"auto", CeilingChoice::automatic},
-                                                        {"datasheet", CeilingChoice::datasheet},
-                                                        {"at-clock", CeilingChoice::at_clock},
-                                                        {"measured", CeilingChoice::measured}};
 const std::map<std::string, NumberLocale> kLocales = {
     {"auto", NumberLocale::automatic}, {"point", NumberLocale::point}, {"comma", NumberLocale::comma}};
 
@@ -124,14 +120,7 @@ class ReportCommand : public Command {
   void add_analysis_options() {
     auto* group = command_->add_option_group("Roofs");
     group->add_option("--machine", analysis_.machine, "Catalogue machine, instead of the one that the file names");
-    group
-        ->add_option("--ceiling", analysis_.ceiling,
-                     "auto (at the clock of the run where the file has it, else datasheet), datasheet, at-clock or "
-                     "measured")
-        ->transform(one_of(kCeilings))
-        ->type_name("KIND");
-    group->add_option("--clock", clock_, "Roofs at this SM clock instead: 1755, 1.755GHz");
-    group->add_option("--mem-clock", memory_clock_, "Roofs at this memory clock instead (half a pin's data rate)");
+    ceilings_.setup(*group);
     group->add_option("-k,--kernel,--filter", analysis_.filter, "Only kernels whose full name matches this expression");
     thresholds_.setup(*command_);
   }
@@ -167,8 +156,7 @@ class ReportCommand : public Command {
 
   Format chosen_format() {
     analysis_.thresholds = thresholds_.resolve();
-    if (!clock_.empty()) analysis_.sm_clock_hz = parse_clock(clock_, "--clock");
-    if (!memory_clock_.empty()) analysis_.memory_clock_hz = parse_clock(memory_clock_, "--mem-clock");
+    ceilings_.apply(analysis_);
     table_.base_units = units_ == "base";
     table_.per_launch = analysis_.per_launch;
     if (!merge_.empty()) merge_mode();  // refuses before anything is read
@@ -236,7 +224,7 @@ class ReportCommand : public Command {
   ReadOptions reading_;
   std::string merge_;
   AnalysisOptions analysis_;
-  std::string clock_, memory_clock_;
+  CeilingOptions ceilings_;
   ThresholdOptions thresholds_;
   TableOptions table_;
   ModelOptions model_;

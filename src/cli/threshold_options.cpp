@@ -7,6 +7,7 @@
 
 #include "cli/text_file.h"
 #include "cli/user_machines.h"
+#include "core/toml_depth.h"
 #include "roofline/error.h"
 
 #ifdef ROOFLINE_TOML
@@ -40,6 +41,12 @@ fs::path usual_settings() {
   return !path.empty() && fs::exists(path, error) ? path : fs::path{};
 }
 
+void set(std::string_view name, double value, std::string_view option, Thresholds& thresholds) {
+  const auto* field = find_threshold(name);
+  if (const auto why = objection(*field, value); !why.empty()) throw UsageError(fmt::format("{}: {}", option, why));
+  thresholds.*field->member = value;
+}
+
 void set_named(const std::string& text, Thresholds& thresholds) {
   const auto equals = text.find('=');
   const auto* field = find_threshold(std::string_view(text).substr(0, equals));
@@ -50,8 +57,7 @@ void set_named(const std::string& text, Thresholds& thresholds) {
   const auto parsed = std::from_chars(text.data() + equals + 1, end, value);
   if (parsed.ec != std::errc{} || parsed.ptr != end)
     throw UsageError(fmt::format("--threshold {}: '{}' is not a number", text, text.substr(equals + 1)));
-  if (const auto why = objection(*field, value); !why.empty()) throw UsageError("--threshold " + why);
-  thresholds.*field->member = value;
+  set(field->name, value, "--threshold", thresholds);
 }
 
 }  // namespace
@@ -80,6 +86,7 @@ void set_from(const toml::table& table, const std::string& label, Thresholds& th
 }  // namespace
 
 Thresholds parse_settings(std::string_view text, const std::string& label, Thresholds base) {
+  if (const auto line = too_deep_toml_line(text)) refuse(label, *line, "a key of hundreds of parts", "optimal = 0.85");
   toml::table root;
   try {
     root = toml::parse(text, label);
@@ -112,10 +119,8 @@ Thresholds parse_settings(std::string_view, const std::string& label, Thresholds
 
 void ThresholdOptions::setup(CLI::App& command) {
   auto* group = command.add_option_group("Thresholds");
-  group->add_option("--optimal", optimal_, "Fraction of the roof from which a kernel is done")
-      ->check(CLI::Range(0.0, 1.0));
-  group->add_option("--launch-floor-us", floor_us_, "Time that any kernel costs, microseconds")
-      ->check(CLI::NonNegativeNumber);
+  group->add_option("--optimal", optimal_, "Fraction of the roof, of any kind, from which a kernel is done");
+  group->add_option("--launch-floor-us", floor_us_, "Time that any kernel costs, microseconds");
   group->add_option("--threshold", named_, "NAME=NUMBER: another threshold of the verdicts (see docs/diagnosis.md)");
   group->add_option("--settings", settings_,
                     "File with [thresholds]; else ./roofline.toml or roofline/roofline.toml of your settings folder");
@@ -124,8 +129,11 @@ void ThresholdOptions::setup(CLI::App& command) {
 Thresholds ThresholdOptions::resolve() const {
   const auto file = settings_.empty() ? usual_settings() : fs::path(settings_);
   auto thresholds = file.empty() ? Thresholds{} : parse_settings(read_text_file(file), file.string(), {});
-  if (optimal_) thresholds.optimal = *optimal_;
-  if (floor_us_) thresholds.launch_floor_s = *floor_us_ * 1e-6;
+  if (optimal_) {
+    set("optimal", *optimal_, "--optimal", thresholds);
+    set("optimal_measured", *optimal_, "--optimal", thresholds);
+  }
+  if (floor_us_) set("launch_floor_s", *floor_us_ * 1e-6, "--launch-floor-us", thresholds);
   for (const auto& text : named_) set_named(text, thresholds);
   return thresholds;
 }

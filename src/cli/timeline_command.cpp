@@ -6,11 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "cli/model_options.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/terminal.h"
-#include "cli/threshold_options.h"
+#include "roofline/analysis.h"
 #include "roofline/error.h"
 #include "roofline/forecast.h"
+#include "roofline/timeline_join.h"
+#include "roofline/timeline_ranks.h"
 #include "roofline/timeline_views.h"
 
 namespace roofline::cli {
@@ -20,69 +24,134 @@ class TimelineCommand : public Command {
  public:
   void setup(CLI::App& app) override {
     command_ = app.add_subcommand("timeline", "The whole step: what the GPU did, why it idled, and whether it is the bottleneck");
-    command_->add_option("FILE", files_, "Exports of Nsight Systems, traces of PyTorch or rocprofv3, Proton; several: one per rank")
+    command_
+        ->add_option("FILE", files_,
+                     "Exports of Nsight Systems, traces of PyTorch or rocprofv3, Proton; several: the ranks of one job")
         ->required();
     auto* steps = command_->add_option_group("Steps");
     steps->add_option("--range", analysis_.range, "The ranges (NVTX, annotations) that are steps, by an expression on their names");
-    steps->add_option("--machine", machine_, "Catalogue machine, where the file does not name its GPU: for the ceilings of links");
-    steps->add_option("--gpu", gpu_, "The GPU whose lanes a picture shows (default: the first)");
+    steps->add_option("--machine", machine_, "Catalogue machine, instead of the one that the file names");
+    steps->add_option("--gpu", gpu_, "The GPU to join, and whose lanes a picture shows (default: the first)");
     auto* kernels = command_->add_option_group("Kernels");
     kernels->add_flag("--by-shape", analysis_.by_shape, "One row per grid and block");
     kernels->add_option("--top", view_.top, "Only the first N kernels (0: all)");
     kernels->add_flag("--steps", view_.all_steps, "A table of all steps as well");
+    kernels->add_option("--with", with_, "A counter report of the same program: each kernel's share of the step beside its roof");
+    model_.setup_beside_file(*command_);
     output_.setup(*command_);
   }
 
   bool chosen() const override { return command_->parsed(); }
 
   int run() override {
+    // Rows of a counter report are of one shape each.
+    if (!with_.empty()) analysis_.by_shape = true;
     view_.by_shape = analysis_.by_shape;
-    const auto* machine = machine_.empty() ? nullptr : &model::find_machine(machine_);
-    for (const auto& file : files_) {
-      AnalyzedTimeline one{open_timeline(file), {}};
-      if (machine) name_devices(one.timeline, *machine);
-      one.devices = analyze_steps(one.timeline, analysis_);
-      timelines_.push_back(std::move(one));
-    }
+    read();
     Document document;
-    for (const auto& t : timelines_) append(document, timeline_document(t, view_));
+    const auto ranks = compare_ranks(timelines_);
+    if (ranks.ranks.size() > 1) append(document, ranks_document(ranks, timelines_, view_.top));
+    if (files_.size() == 1) append(document, timeline_document(timelines_.front(), view_));
+    if (files_.size() > 1)
+      for (const auto& t : timelines_) append(document, verdicts(t));
+    if (ranks.ranks.size() == 1) append(document, ranks_document(ranks, timelines_, view_.top));
+    std::optional<Joined> joined;
+    if (!with_.empty()) joined = join(document);
+    if (model_.given()) append(document, beside_model());
     Output::Forms forms;
-    forms.json = [&] { return timeline_json(timelines_); };
+    forms.json = [&] { return timeline_json(timelines_, joined ? joined->json : std::string()); };
     forms.svg = [&](SvgTheme theme) { return picture(theme); };
     output_.print(document, forms);
     return kOk;
   }
 
  private:
-  // The first GPU that did something, or the one asked for.
-  std::string picture(SvgTheme theme) const {
-    for (const auto& t : timelines_)
-      for (const auto& step : t.devices) {
-        const auto id = step.device < t.timeline.devices.size() ? t.timeline.devices[step.device].id : step.device;
-        if (!gpu_ || *gpu_ == id) return lanes_svg(t.timeline, step, {theme});
-      }
-    throw UsageError(gpu_ ? fmt::format("--gpu {}: no such GPU did anything", *gpu_) : "sums have no lanes to draw");
-  }
+  struct Joined {
+    std::string json;  // the report's, with the wall time
+  };
 
-  static void name_devices(Timeline& timeline, const Machine& machine) {
-    for (auto& device : timeline.devices) device.name = machine.name;
+  void read() {
+    const auto* machine = machine_.empty() ? nullptr : &model::find_machine(machine_);
+    Progress progress;
+    TimelineOptions options;
+    options.progress = [&](std::uint64_t done, std::uint64_t total) { progress(done, total); };
+    for (const auto& file : files_) {
+      AnalyzedTimeline one{open_timeline(file, options), {}};
+      if (machine)
+        for (auto& device : one.timeline.devices) device.name = machine->name;
+      one.devices = analyze_steps(one.timeline, analysis_);
+      timelines_.push_back(std::move(one));
+    }
   }
 
   static void append(Document& all, Document one) {
-    if (all.title.empty()) {
-      all = std::move(one);
-      return;
-    }
-    all.blocks.emplace_back(Heading{one.title});
+    if (all.title.empty()) all.title = one.title;
     for (auto& block : one.blocks) all.blocks.push_back(std::move(block));
   }
 
+  // Of many files the verdicts alone: each has its own page.
+  static Document verdicts(const AnalyzedTimeline& t) {
+    Document out;
+    out.blocks.emplace_back(Heading{t.timeline.path});
+    Bullets list;
+    for (const auto& step : t.devices) {
+      list.items.push_back({step.verdict, Tone::normal});
+      for (const auto& a : step.artefacts) list.items.push_back({a.message, Tone::warn});
+    }
+    for (const auto& w : t.timeline.warnings) list.items.push_back({w.message, Tone::warn});
+    if (!list.items.empty()) out.blocks.emplace_back(std::move(list));
+    return out;
+  }
+
+  // The first GPU that did something, or the one asked for.
+  std::pair<const AnalyzedTimeline*, const DeviceStep*> chosen_gpu() const {
+    for (const auto& t : timelines_)
+      for (const auto& step : t.devices) {
+        const auto id = step.device < t.timeline.devices.size() ? t.timeline.devices[step.device].id : step.device;
+        if (!gpu_ || *gpu_ == id) return {&t, &step};
+      }
+    throw UsageError(gpu_ ? fmt::format("--gpu {}: no such GPU did anything", *gpu_)
+                          : "the file holds sums: there are no lanes to draw, and no step to join");
+  }
+
+  std::string picture(SvgTheme theme) const {
+    const auto [t, step] = chosen_gpu();
+    return lanes_svg(t->timeline, *step, {theme});
+  }
+
+  Joined join(Document& document) const {
+    const auto [t, step] = chosen_gpu();
+    const std::vector<Profile> profiles = {open_profile(with_)};
+    AnalysisOptions options;
+    options.machine = machine_;
+    auto report = analyze(profiles, options);
+    const auto joined = join_report(t->timeline, *step, report);
+    add_wall_time(report, joined);
+    append(document, join_document(t->timeline, *step, report, joined));
+    return {to_json(report)};
+  }
+
+  // Kernels in their order: a matrix product is told by its place in the layer.
+  Document beside_model() {
+    const auto& t = timelines_.front();
+    const std::vector<Profile> profiles = {profile_of(counted_part(t.timeline, t.devices))};
+    AnalysisOptions options;
+    options.per_launch = true;
+    options.machine = machine_;
+    const auto report = analyze(profiles, options);
+    model_.machine = machine_;
+    if (model_.machine.empty() && !report.machines.empty()) model_.machine = report.machines.front().id;
+    const auto forecast = model_.forecast();
+    return model::match_document(forecast, report, model::match_kernels(forecast, report));
+  }
+
   CLI::App* command_ = nullptr;
-  std::string machine_;
+  std::string machine_, with_;
   std::optional<std::uint32_t> gpu_;
   std::vector<std::string> files_;
   StepAnalysisOptions analysis_;
   TimelineViewOptions view_;
+  ModelOptions model_;
   std::vector<AnalyzedTimeline> timelines_;
   Output output_;
 };

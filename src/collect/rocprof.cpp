@@ -17,10 +17,9 @@ struct Gfx {
 
 // MI200 and later have the roofline of rocprof-compute; MI100 is refused by it. From gfx940 on the counters of the
 // memory interface have another name.
-constexpr std::array<Gfx, 5> kChips = {
+constexpr std::array<Gfx, 4> kChips = {
     {{"gfx908", "MI100", "TCC_EA_RDREQ", "TCC_EA_WRREQ", false, false},
      {"gfx90a", "MI210, MI250, MI250X", "TCC_EA_RDREQ", "TCC_EA_WRREQ", false, true},
-     {"gfx940", "MI300A", "TCC_EA0_RDREQ", "TCC_EA0_WRREQ", true, true},
      {"gfx942", "MI300A, MI300X, MI325X", "TCC_EA0_RDREQ", "TCC_EA0_WRREQ", true, true},
      {"gfx950", "MI350X, MI355X", "TCC_EA0_RDREQ", "TCC_EA0_WRREQ", true, true}}};
 

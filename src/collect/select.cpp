@@ -34,10 +34,18 @@ class Selector {
     const RecipeReads* best = nullptr;
     std::vector<std::string> best_metrics;
     std::tuple<int, int> best_rank{};
+    std::vector<std::set<std::string>> before;
     for (const auto& reads : declared_.recipes) {
       if (reads.quantity != quantity) continue;
       auto metrics = collectable(reads);
       if (metrics.empty()) continue;
+      // Counting takes the first recipe that finds its metrics: one with an earlier one inside never has its turn.
+      const std::set<std::string> mine(metrics.begin(), metrics.end());
+      const bool shadowed = std::any_of(before.begin(), before.end(), [&](const auto& earlier) {
+        return std::includes(mine.begin(), mine.end(), earlier.begin(), earlier.end());
+      });
+      before.push_back(mine);
+      if (shadowed) continue;
       const std::tuple rank(bound_rank(reads), new_passes(metrics));
       if (best != nullptr && best_rank <= rank) continue;
       best = &reads;

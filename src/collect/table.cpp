@@ -30,8 +30,10 @@ std::string chips_like(const MetricMatrix::Chip& representative) {
 }
 
 // Whether the chip computes every format of the step.
-bool has_formats(const Target& target, const std::string& formats) {
-  std::string_view rest = formats;
+bool fits(const Target& target, const StepShape& step) {
+  const double capability = std::stod(target.compute_capability);
+  if (capability < step.from || capability >= step.below) return false;
+  std::string_view rest = step.formats;
   while (!rest.empty()) {
     const auto end = rest.find('+');
     const auto format = rest.substr(0, end);
@@ -48,7 +50,7 @@ struct Average {
 };
 
 std::optional<Average> average_of(const Target& target, const StepShape& step) {
-  if (!has_formats(target, step.formats)) return std::nullopt;
+  if (!fits(target, step)) return std::nullopt;
   Request request;
   request.target = target;
   request.output = "out";

@@ -197,7 +197,9 @@ std::string times(std::size_t n) { return n == 1 ? "one run" : fmt::format("{} r
 
 void noise_caveat(const Comparison& c, const CompareOptions& options, std::vector<std::string>& out) {
   const auto a = c.side_before.repeats, b = c.side_after.repeats;
-  if (options.noise) {
+  if (c.side_before.model && c.side_after.model) {
+    out.emplace_back("both sides are predictions: nothing was measured");
+  } else if (options.noise) {
     out.push_back(fmt::format("noise of one run taken as {}, as given", numbers::percent(*options.noise)));
   } else if (a == 1 && b == 1) {
     out.emplace_back("one run each: noise unknown");

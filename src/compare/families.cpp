@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <re2/re2.h>
+#include <re2/set.h>
 
 #include <algorithm>
 #include <array>
@@ -32,22 +33,57 @@ struct Substitution {
   std::string replacement;
 };
 
-std::vector<Substitution> compile(std::span<const FamilyRule> rules) {
-  std::vector<Substitution> out;
+struct Substitutions {
+  std::vector<Substitution> list;
+  RE2::Set any{regex_options(), RE2::UNANCHORED};  // tells in one pass whether any of them applies
+};
+
+Substitutions compile(std::span<const FamilyRule> rules) {
+  Substitutions out;
   for (const auto& rule : rules) {
     auto regex = std::make_unique<RE2>(rule.regex, regex_options());
     std::string error;
-    if (!regex->ok() || !regex->CheckRewriteString(rule.replacement, &error))
+    if (!regex->ok() || !regex->CheckRewriteString(rule.replacement, &error) || out.any.Add(rule.regex, &error) < 0)
       machines::fail(kLabel, rule.line, "bad-regex", fmt::format("\"{}\": {}{}", rule.regex, regex->error(), error),
                      "a substitution of RE2", "correct it");
-    out.push_back({std::move(regex), rule.replacement});
+    out.list.push_back({std::move(regex), rule.replacement});
   }
+  if (!out.any.Compile())
+    machines::fail(kLabel, 0, "bad-regex", "the expressions together are too large", "a smaller list", "split it");
   return out;
 }
 
 std::string substituted(std::string name) {
-  static const std::vector<Substitution> kSubstitutions = compile(family_rules());
-  for (const auto& s : kSubstitutions) RE2::GlobalReplace(&name, *s.regex, s.replacement);
+  static const Substitutions kSubstitutions = compile(family_rules());
+  std::vector<int> hits;
+  RE2::Set::ErrorInfo error{};
+  // What no rule changes is its own family, unless the joint automaton ran out of memory.
+  if (!kSubstitutions.any.Match(name, &hits, &error) && error.kind == RE2::Set::kNoError) return name;
+  for (const auto& s : kSubstitutions.list) RE2::GlobalReplace(&name, *s.regex, s.replacement);
+  return name;
+}
+
+// Entry points and guards of kernel libraries: their first template argument is the kernel.
+bool is_wrapper(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kWrappers = {"Kernel", "Kernel2", "kernel", "device_kernel"};
+  return name.starts_with("enable_") || std::find(kWrappers.begin(), kWrappers.end(), name) != kWrappers.end();
+}
+
+// "device_kernel<flash::enable_sm90_or_later<flash::FlashAttnFwdSm90<..." -> "FlashAttnFwdSm90". Names that a profiler
+// cut have brackets that never close.
+std::string unwrapped(std::string_view full_name) {
+  auto name = short_kernel_name(full_name);
+  constexpr int kDeepest = 4;
+  for (int depth = 0; depth < kDeepest; ++depth) {
+    name = name.substr(0, name.find('<'));
+    const auto at = full_name.find(name + '<');
+    if (!is_wrapper(name) || at == std::string_view::npos) break;
+    full_name.remove_prefix(at + name.size() + 1);
+    // The argument up to its own arguments, or its end.
+    auto inner = short_kernel_name(full_name.substr(0, full_name.find_first_of("<,>(")));
+    if (inner.empty()) break;
+    name = std::move(inner);
+  }
   return name;
 }
 
@@ -99,12 +135,8 @@ namespace roofline {
 
 std::string name_family(std::string_view full_name) {
   full_name = full_name.substr(0, comparing::kLongestName);
-  auto name = full_name.starts_with("_Z") ? comparing::last_mangled_name(full_name) : short_kernel_name(full_name);
-  // "Kernel2<cutlass_80_...>": the argument is the name.
-  if (const auto open = name.find('<'); open != std::string::npos && name.ends_with('>')) {
-    const auto inner = short_kernel_name(std::string_view(name).substr(open + 1, name.size() - open - 2));
-    name = inner.substr(0, inner.find('<'));
-  }
+  const auto name =
+      full_name.starts_with("_Z") ? comparing::last_mangled_name(full_name) : comparing::unwrapped(full_name);
   auto family = comparing::substituted(name);
   if (family.empty()) family = name;
   const auto what = comparing::functors(full_name);

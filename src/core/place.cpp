@@ -28,15 +28,20 @@ struct Facts {
   bool has_dram = false;
   bool has_link = false;
   bool flops_known = true;  // every operation counted, and every peak known
+  bool open = false;        // counted operations whose time nothing bounds
+  double more_compute = 0;  // what t_compute / time may be more, where precisions leave a range of peaks
   bool dram_is_percent = false;
 
   double optimal() const { return optimal_threshold(limits, ceiling.kind); }
   double known() const { return std::max({compute, dram, link}); }
-  bool bounded() const { return flops_known || work.coverage.uncounted_fraction.has_value(); }
+  // Every operation was counted, and the slowest of the peaks that may hold is known.
+  bool ranged() const { return !open && work.coverage.complete(); }
+  bool bounded() const { return flops_known || ranged() || work.coverage.uncounted_fraction.has_value(); }
   // The compute fraction is at most this; 1 when nothing bounds it.
   double compute_upper() const {
     if (flops_known) return compute;
-    return std::max(work.coverage.uncounted_fraction.value_or(1.0), compute);
+    const double most = work.coverage.uncounted_fraction.value_or(1.0);
+    return std::max(ranged() ? std::min(compute + more_compute, most) : most, compute);
   }
   double upper() const { return std::max(known(), compute_upper()); }
   // What was not counted cannot change which resource binds, nor how much.
@@ -69,6 +74,20 @@ struct PipeGroupTime {
   Bound bound = Bound::exact;
 };
 
+// FLOPs of which nobody says the precision take at least no time, and at most that of the slowest format.
+void add_unknown_precision(double flops, Facts& facts, Placement& out) {
+  facts.flops_known = false;
+  double slowest = 0;
+  for (const auto& p : facts.ceiling.peaks)
+    if (!is_integer(p.precision.type) && !p.precision.sparse && (slowest == 0 || p.ops_per_s < slowest))
+      slowest = p.ops_per_s;
+  if (slowest > 0)
+    facts.more_compute += flops / slowest / facts.time;
+  else
+    facts.open = true;
+  out.notes.emplace_back("FLOPs of unknown precision are under no compute roof");
+}
+
 void add_compute(Facts& facts, const PipeGroups& groups, Placement& out) {
   std::vector<PipeGroupTime> sums;
   for (const auto& op : facts.work.operations) {
@@ -77,10 +96,13 @@ void add_compute(Facts& facts, const PipeGroups& groups, Placement& out) {
     if (!peak) {
       // Integer instructions on CUDA cores have no published roof: they are shown, not placed.
       if (is_integer(op.precision.type) && op.precision.path == Path::vector) continue;
+      if (op.precision.type == NumberType::unknown) {
+        add_unknown_precision(op.operations.value(), facts, out);
+        continue;
+      }
       facts.flops_known = false;
-      out.notes.push_back(op.precision.type == NumberType::unknown
-                              ? std::string("FLOPs of unknown precision are under no compute roof")
-                              : "no peak known for " + to_string(op.precision));
+      facts.open = true;
+      out.notes.push_back("no peak known for " + to_string(op.precision));
       continue;
     }
     const auto key = group_key(op.precision, groups);
@@ -96,6 +118,8 @@ void add_compute(Facts& facts, const PipeGroups& groups, Placement& out) {
     // A merged counter's true peak may be the lower one: its time is at least this.
     const bool merged = peak->low < peak->high;
     it->bound = combine(it->bound, merged ? Bound::lower : op.operations.bound());
+    if (merged) facts.more_compute += (op.operations.value() / peak->low - t) / facts.time;
+    if (op.operations.bound() == Bound::lower) facts.open = true;
     if (merged || op.operations.bound() == Bound::lower) facts.flops_known = false;
   }
   for (const auto& g : sums) {
@@ -301,7 +325,9 @@ bool l2_optimal(const Facts& facts, const Placement& p) {
 // Nothing proves that the row is below its roof: the operations that were not counted may fill it.
 void judge_open(const Facts& facts, Placement& p) {
   const auto& reason = facts.work.coverage.reason;
-  const std::string why = reason.empty() ? "operations not counted" : reason;
+  const std::string why = !reason.empty()  ? reason
+                          : facts.ranged() ? "the precision of its FLOPs is not known"
+                                           : "operations not counted";
   set(p, Position::unplaced,
       facts.bounded() ? fmt::format("compute may be at {}%: {}", percent(facts.compute_upper()), why) : why);
 }
@@ -348,7 +374,10 @@ void set_gains(const Facts& facts, Placement& p) {
   p.gain_s = std::max(0.0, facts.time - std::max(reach, facts.floor()));
   if (p.regime != Regime::memory || p.cache_resident || !facts.exact() || facts.dram <= 0) return;
   const double halved = std::max({facts.compute, facts.dram / 2, facts.link});
-  const double then = std::max(facts.time * halved / facts.known(), facts.floor());
+  // The traffic of the caches stays: below the limiter's own time nothing gets.
+  const auto* limiter = p.resource(p.limiter);
+  const double cached = limiter == nullptr ? 0 : limiter->time_s;
+  const double then = std::max({facts.time * halved / facts.known(), cached, facts.floor()});
   p.gain_less_work_s = std::max(0.0, facts.time - then);
 }
 

@@ -327,6 +327,7 @@ AmdRecipes read_amd() {
     for (const auto* list : {&level.total, &level.read, &level.write, &level.fraction})
       add_metrics(*list, all.counters);
   add_metrics(all.l2_hit_rate, all.counters);
+  for (const auto id : metrics(json, "other_counters")) all.counters.push_back(id);
   return all;
 }
 

@@ -158,7 +158,7 @@ struct AmdRecipes {
   std::vector<std::pair<ChipSet, std::vector<Precision>>> matrix_types;
   std::array<LevelRecipes, kMemoryLevels.size()> levels;
   RecipeList l2_hit_rate;
-  std::vector<MetricId> counters;  // all of the above; one of them in a launch tells that AMD's counters are in it
+  std::vector<MetricId> counters;  // one of them in a launch tells that it holds AMD's counters
 };
 const AmdRecipes& amd_recipes();
 

@@ -23,7 +23,8 @@ bool launch_bound(const Case& c, Hit& hit) {
   const double floor = c.limits().launch_floor_s;
   if (!time || !p.roof_time_s || p.bound != Bound::exact) return false;
   const double roof = *p.roof_time_s / c.facts().launches;
-  if (roof >= c.threshold() * floor || *time > kShortFloors * floor) return false;
+  const double floors = c.limits().launch_bound;
+  if (roof >= floors * floor || *time > kShortFloors * floor) return false;
   hit.share = std::clamp(1 - roof / *time, 0.0, 1.0);
   std::string amount;
   if (const auto& dram = c.work().level(MemoryLevel::dram).total; dram && p.binding == "dram")
@@ -31,7 +32,7 @@ bool launch_bound(const Case& c, Hit& hit) {
   else
     amount = "its work takes ";
   hit.why = fmt::format("{}{} at the roof, a launch costs at least {}: {} < {:.0f} x {}; it took {}", amount,
-                        micro(roof), micro(floor), micro(roof), c.threshold(), micro(floor), micro(*time));
+                        micro(roof), micro(floor), micro(roof), floors, micro(floor), micro(*time));
   hit.extra = {{"roof time", roof, "s"}, {"launch floor", floor, "s"}, {"time", *time, "s"}};
   return true;
 }
@@ -93,7 +94,7 @@ constexpr std::array<Rule, 6> kRules = {{
       {},
       "time, roof time, launch floor",
       3.0,
-      "roof time < 3 x launch floor (2.2 µs unless set), time <= 10 x launch floor",
+      "roof time < 3 x launch floor (3 and 2.2 µs unless set), time <= 10 x launch floor",
       "published times of small decode kernels in CUDA graphs",
       "Fuse it with a neighbour, or batch more work per launch.",
       "Fuse it into the kernel before or after; compare the time of the pair.",

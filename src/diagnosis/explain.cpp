@@ -263,7 +263,7 @@ void add_finding(const Finding& f, std::size_t number, Blocks& out) {
   Bullets list;
   list.items.push_back({f.why});
   list.items.push_back({"Do: " + f.action});
-  list.items.push_back({"Next: " + f.next});
+  if (!f.next.empty()) list.items.push_back({"Next: " + f.next});
   list.items.push_back(evidence_line(f));
   out.emplace_back(std::move(list));
 }

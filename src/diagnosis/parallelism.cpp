@@ -32,7 +32,8 @@ bool small_grid(const Case& c, Hit& hit) {
   const auto sms = sm_count(c, 1);
   if (!grid || !sms || *grid <= 0 || *sms <= 0 || *grid / *sms >= c.threshold()) return false;
   hit.share = (*sms - *grid) / *sms;
-  hit.why = fmt::format("{:.0f} blocks for {:.0f} SMs: {:.0f} of them have nothing to do", *grid, *sms, *sms - *grid);
+  hit.why = fmt::format("{:.0f} block{} for {:.0f} SMs: {:.0f} of them have nothing to do", *grid,
+                        *grid == 1 ? "" : "s", *sms, *sms - *grid);
   return true;
 }
 

@@ -1,4 +1,5 @@
 // Recorded work under the roofs that the catalogue has now.
+#include <algorithm>
 #include <cmath>
 
 #include "history/recorded_work.h"
@@ -84,6 +85,17 @@ bool to_present_catalogue(StepRecord& record) {
   recompute(record);
   record.catalogue_version = present;
   return true;
+}
+
+bool align_catalogues(GateSide& before, GateSide& after) {
+  std::vector<StepRecord*> all;
+  for (auto* side : {&before, &after})
+    for (auto& repeat : side->repeats) all.push_back(&repeat);
+  const auto differs = [&](const StepRecord* r) { return r->catalogue_version != all.front()->catalogue_version; };
+  if (std::none_of(all.begin(), all.end(), differs)) return false;
+  bool done = true;
+  for (auto* record : all) done = to_present_catalogue(*record) && done;
+  return done;
 }
 
 }  // namespace roofline::history

@@ -1,4 +1,5 @@
 // The store in one SQLite file.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -55,6 +56,9 @@ Advice advice(int code) {
       return {"store-error", "nothing of this command was stored"};
   }
 }
+
+// As the user in effect, not the one who called.
+bool may_write(const std::string& path) { return ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0; }
 
 class Sqlite final : public Connection {
  public:
@@ -118,7 +122,7 @@ class Sqlite final : public Connection {
   // A journal beside the file needs the folder too.
   bool writable() const {
     const auto folder = fs::absolute(path_).parent_path();
-    return ::access(path_.c_str(), W_OK) == 0 && ::access(folder.c_str(), W_OK) == 0;
+    return may_write(path_) && may_write(folder);
   }
 
   void open_as(int flags) {
@@ -155,7 +159,7 @@ class Sqlite final : public Connection {
   void prepare_file(Access access) {
     if (access == Access::write && is_foreign())
       fail(path_, "store-foreign", "is a SQLite database of another program", "choose another file with --store");
-    if (access == Access::write && ::access(path_.c_str(), W_OK) != 0) refuse(SQLITE_READONLY, "is not writable");
+    if (access == Access::write && !may_write(path_)) refuse(SQLITE_READONLY, "is not writable");
     Connection::run("PRAGMA synchronous = FULL");  // what was confirmed survives a loss of power
     if (access == Access::read) return;
     // Changing the mode of a new file can meet another process that does the same, and that is not waited for.

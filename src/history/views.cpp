@@ -234,7 +234,7 @@ void add_curve(std::span<const TrendPoint> points, const TrendOptions& options, 
   };
   constexpr std::size_t kWidth = 60;
   document.blocks.emplace_back(
-      Paragraph{fmt::format("{} {}  ({} to {})", options.metric == TrendMetric::time ? "Time" : "% of roof",
+      Paragraph{fmt::format("{} {} ({} to {})", options.metric == TrendMetric::time ? "Time" : "% of roof",
                             sparkline(thinned(values, kWidth), options.unicode), number(*low), number(*high))});
 }
 

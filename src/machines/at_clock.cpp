@@ -299,7 +299,7 @@ class AtClock {
       add_peaks_scaled();
       add_l1_and_shared();
     }
-    if (found_.dram_clock) ceiling_.memory_clock_hz = found_.dram_clock.amount;
+    if (found_.dram_clock) ceiling_.memory_clock_hz = dram_clock();
     add_dram();
     add_l2();
     if (rated_ != nullptr) ceiling_.links = rated_->links;
@@ -388,6 +388,17 @@ class AtClock {
     if (rates_->shared_bytes) add(MemoryLevel::shared, "shared_wavefronts", *rates_->shared_bytes);
   }
 
+  // Reports of 2018 on Pascal give the data rate of a pin where later ones give half of it: far above the rated clock.
+  // With a peak per cycle in the report the two belong together, whichever it is.
+  double dram_clock() const {
+    constexpr double kFarAbove = 1.5;
+    const double clock = found_.dram_clock.amount;
+    const auto rated =
+        rated_ != nullptr && rated_->memory_clock_hz ? rated_->memory_clock_hz : device_.max_memory_clock_hz;
+    const bool data_rate = !found_.dram && rated && clock > kFarAbove * *rated;
+    return data_rate ? clock / 2 : clock;
+  }
+
   void add_dram(double bytes_per_s, std::string source) {
     ceiling_.bandwidths.push_back({MemoryLevel::dram, "dram", bytes_per_s, std::move(source)});
   }
@@ -398,7 +409,7 @@ class AtClock {
     const auto rated = rated_ == nullptr ? std::nullopt : rated_->bandwidth(MemoryLevel::dram, "dram");
     if (found_.dram_clock) {
       const auto& name = found_.dram_clock.term->metric;
-      const double clock = found_.dram_clock.amount;
+      const double clock = dram_clock();
       if (found_.dram) return add_dram(found_.dram.amount * clock, product(*found_.dram.term, name));
       if (bus_bytes > 0)
         return add_dram(bus_bytes * clock, fmt::format("{:g} B per clock of the bus x {}", bus_bytes, name));

@@ -100,6 +100,26 @@ constexpr std::array kUnits = std::to_array<UnitSpec>({
     {"us", Kind::time, 1e-6},
 });
 
+// Beyond these, in SI units, a figure has the wrong unit: no machine comes near them.
+double most_of(Kind kind) {
+  switch (kind) {
+    case Kind::frequency:
+      return 20e9;
+    case Kind::bandwidth:
+      return 1e15;
+    case Kind::operations:
+      return 1e20;
+    case Kind::bytes:
+      return 1e15;
+    case Kind::bit_rate:
+      return 1e12;
+    case Kind::time:
+      return 1;
+    default:
+      return 1e7;
+  }
+}
+
 constexpr std::string_view kMeasured = "_measured";
 constexpr std::string_view kMix = "_mix";
 
@@ -226,7 +246,10 @@ class Builder {
       const auto p = parse_precision(figure.key);
       if (!p) continue;
       if (has(*p)) fail(label_, figure.line, "duplicate", figure.key, "one line per peak", "keep one");
-      if (p->sparse) check_sparse(*p, figure);
+      if (p->sparse)
+        check_sparse(*p, figure);
+      else
+        check_dense(*p, figure);
       add_peak(*p, *figure.value, source_text(figure, facts_.origin));
     }
   }
@@ -243,9 +266,40 @@ class Builder {
     if (!dense)
       fail(label_, figure.line, "missing-key", figure.key + " without " + key, "the dense peak beside it", "add it");
     const double factor = sparsity_factor(pattern()).value_or(2.0);
+    if (*figure.value < *dense)
+      fail(label_, figure.line, "sparse-below-dense", fmt::format("{} = {} {}", figure.key, figure.text, figure.unit),
+           fmt::format("at least the dense {:g} T", *dense / 1e12), "is one of them the other's figure?");
     if (*figure.value > *dense * factor * (1 + kRounding))
       fail(label_, figure.line, "sparse-above-dense", fmt::format("{} = {} {}", figure.key, figure.text, figure.unit),
            fmt::format("at most {:g} x the dense {:g} T", factor, *dense / 1e12), "is one of them the other's figure?");
+  }
+
+  // Datasheets print sparse figures in large type: a dense peak near twice what the chip can do is one of them.
+  void check_dense(const Precision& p, const Figure& figure) const {
+    constexpr double kNearTwice = 1.6;
+    const auto sms = facts_.value("sm_count");
+    const auto clock = clock_of(p);
+    if (rates_ == nullptr || !sms || !clock) return;
+    for (const auto& [precision, rate] : rates_->per_sm_clock) {
+      const double possible = *sms * rate * *clock;
+      if (precision == p && *figure.value > kNearTwice * possible)
+        fail(label_, figure.line, "sparse-as-dense", fmt::format("{} = {} {}", figure.key, figure.text, figure.unit),
+             fmt::format("about {:g} T: {:g} SMs x {:g} per clock x {:g} MHz", possible / 1e12, *sms, rate,
+                         *clock / 1e6),
+             "state the dense peak; the sparse one has a key of its own");
+    }
+  }
+
+  void check_bus(const Figure& dram) const {
+    constexpr double kTolerance = 0.10;
+    const auto bits = facts_.value("bus_width");
+    const auto pin = facts_.value("pin_rate");
+    if (!bits || !pin) return;
+    const double bus = *bits / 8 * *pin;
+    if (std::abs(*dram.value - bus) > kTolerance * bus)
+      fail(label_, dram.line, "contradiction", fmt::format("dram = {} {}", dram.text, dram.unit),
+           fmt::format("about {:g} GB/s: {:g} bit x {:g} Gbit/s", bus / 1e9, *bits, *pin / 1e9),
+           "correct one of the three");
   }
 
   void add_peaks_from_rates() {
@@ -274,8 +328,10 @@ class Builder {
   }
 
   void add_bandwidths() {
-    if (const auto* dram = facts_.find("dram"))
+    if (const auto* dram = facts_.find("dram")) {
+      check_bus(*dram);
       ceiling_.bandwidths.push_back({MemoryLevel::dram, "dram", *dram->value, source_text(*dram, facts_.origin)});
+    }
     const auto clock = facts_.value("boost_clock");
     if (!clock) return;
     const bool amd = facts_.text("vendor") == "AMD";
@@ -488,6 +544,9 @@ Figure read_figure(const RawFigure& raw, const std::string& label) {
   }
   const double factor = unit_factor(raw, *kind, label);
   figure.value = positive_number(raw, label) * factor;
+  if (*figure.value > most_of(*kind))
+    fail(label, raw.line, "too-large", fmt::format("{} = {} {}", raw.key, raw.text, raw.unit),
+         fmt::format("at most {:g} in SI units", most_of(*kind)), "correct the number or its unit");
   if (*kind == Kind::count && *figure.value != std::floor(*figure.value))
     fail(label, raw.line, "bad-value", fmt::format("{} = {}", raw.key, raw.text), "a whole number", "correct it");
   return figure;

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <charconv>
 
+#include "core/toml_depth.h"
 #include "machines/entry.h"
 #include "machines/table.h"
 
@@ -66,6 +67,8 @@ class Reader {
     if (text.size() > kMostBytes)
       fail(path_, 0, "bad-toml", fmt::format("{} bytes", text.size()), "a machine's file of under 1 MiB",
            "check that this is the file you mean");
+    if (const auto line = too_deep_toml_line(text))
+      fail(path_, *line, "bad-toml", "a key of hundreds of parts", "dram = \"3352 GB/s\"", "correct the line");
     walk(parse(text), "");
     if (machine_.id.empty()) fail(path_, 1, "missing-key", "no id", "a line such as id = \"my-gpu\"", "add it");
     auto& figures = machine_.facts.figures;

@@ -81,6 +81,8 @@ class Ert {
       fail(path_, static_cast<std::uint64_t>(line), error.byte >= text.size() ? "truncated" : "bad-json",
            error.byte >= text.size() ? "the file ends within the JSON" : "no JSON here",
            "the roofline.json that ERT writes", "copy the file again, whole");
+    } catch (const Json::exception&) {
+      fail(path_, std::nullopt, "bad-json", "a number that is too large", "GB/s and GFLOP/s", "correct it");
     }
   }
 
@@ -330,24 +332,27 @@ void compare_with(const Machine& base, const MeasuredMachine& made, std::vector<
   if (rated == nullptr || seen == nullptr) return;
   constexpr double kLeast = 0.6;
   constexpr double kMost = 1.05;
-  const auto check = [&](const std::string& what, double measured, double sheet) {
-    const double ratio = measured / sheet;
-    if (ratio < kLeast)
-      warnings.push_back(
-          fmt::format("{}: {:.0f}% of the datasheet's figure of {}; a tool that counts one die or one "
-                      "partition as a device measures a part of it",
-                      what, 100 * ratio, base.id));
-    else if (ratio > kMost)
-      warnings.push_back(
-          fmt::format("{}: {:.0f}% of the datasheet's figure of {}: is it this machine, and are the units "
-                      "GB/s and GFLOP/s?",
-                      what, 100 * ratio, base.id));
+  std::vector<std::string> low;
+  std::vector<std::string> high;
+  const auto check = [&](const std::string& what, double ratio) {
+    const auto text = fmt::format("{} {:.0f}%", what, 100 * ratio);
+    if (ratio < kLeast) low.push_back(text);
+    if (ratio > kMost) high.push_back(text);
   };
   for (const auto& b : seen->bandwidths)
     if (const auto sheet = rated->bandwidth(b.level, b.definition))
-      check(fmt::format("{} ({})", to_string(b.level), b.definition), b.bytes_per_s, *sheet);
+      check(std::string(to_string(b.level)), b.bytes_per_s / *sheet);
   for (const auto& p : seen->peaks)
-    if (const auto sheet = rated->peak(p.precision)) check(to_string(p.precision), p.ops_per_s, sheet->high);
+    if (const auto sheet = rated->peak(p.precision)) check(to_string(p.precision), p.ops_per_s / sheet->high);
+  const auto figures = fmt::format("the datasheet's figures of {}", base.id);
+  if (!low.empty())
+    warnings.push_back(
+        fmt::format("far below {}: {}; a tool that takes one die or one partition for a device measures "
+                    "a part of it",
+                    figures, fmt::join(low, ", ")));
+  if (!high.empty())
+    warnings.push_back(fmt::format("above {}: {}; is it this machine, and are the units GB/s and GFLOP/s?", figures,
+                                   fmt::join(high, ", ")));
 }
 
 void add_new_identity(const Imported& imported, MachineFacts& facts) {

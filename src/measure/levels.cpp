@@ -12,12 +12,23 @@ constexpr double kLeastSpan = 1.8;   // largest over smallest working set of a l
 constexpr double kLeastPoints = 3;   // of a sweep
 constexpr double kOnPlateau = 0.25;  // of the way to the next level's latency: beyond, a set no longer fits
 
+// Noise at the very end has no larger set to show it: the middle one of the last few stands for the last.
+void cap_end(std::vector<LatencyPoint>& points) {
+  constexpr std::size_t kFew = 7;
+  if (points.size() < kFew) return;
+  std::vector<double> last;
+  for (auto it = points.end() - kFew; it != points.end(); ++it) last.push_back(it->latency);
+  std::sort(last.begin(), last.end());
+  points.back().latency = std::min(points.back().latency, last[kFew / 2]);
+}
+
 // Sorted by size; single spikes removed; then never falling, since a larger set is never faster.
 std::vector<LatencyPoint> cleaned(std::span<const LatencyPoint> sweep) {
   std::vector<LatencyPoint> points;
   for (const auto& p : sweep)
     if (std::isfinite(p.bytes) && std::isfinite(p.latency) && p.bytes > 0 && p.latency > 0) points.push_back(p);
   std::sort(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
+  cap_end(points);
   for (std::size_t i = points.size(); i-- > 1;)
     points[i - 1].latency = std::min(points[i - 1].latency, points[i].latency);
   return points;

@@ -287,11 +287,10 @@ std::string today() {
   return fmt::format("{:%Y-%m-%d}", utc);
 }
 
-std::size_t count_disturbed(const ThreadedMeasurement& m) {
-  std::size_t count = 0;
-  for (const auto& b : m.bandwidths) count += b.rate.only_disturbed ? 1 : 0;
-  for (const auto& p : m.peaks) count += p.rate.only_disturbed ? 1 : 0;
-  return count;
+// What was made of interrupted samples alone may be far too low: no figure is better than that.
+std::size_t drop_disturbed(ThreadedMeasurement& m) {
+  const auto bad = [](const auto& figure) { return figure.rate.only_disturbed || !(figure.rate.value > 0); };
+  return std::erase_if(m.bandwidths, bad) + std::erase_if(m.peaks, bad);
 }
 
 void note_levels(const CpuMeasurement& m, std::vector<std::string>& notes) {
@@ -320,11 +319,6 @@ void add_notes(CpuMeasurement& m) {
         fmt::format("not alone: other programs used {:.0f}% of the processors, other guests {:.0f}%; "
                     "bandwidths of shared caches and memory may be low",
                     100 * m.other_cpu_share, 100 * m.steal_share));
-  if (const auto count = count_disturbed(m.one) + count_disturbed(m.all); count > 0)
-    notes.push_back(
-        fmt::format("{} figure{} come from interrupted samples alone and may be low: measure again on a "
-                    "quieter machine",
-                    count, count == 1 ? "" : "s"));
   if (!m.pinned) notes.push_back("the system refused to pin threads to processors: they may have moved");
   if (m.huge_page_share < 0.9)
     notes.push_back(
@@ -391,13 +385,12 @@ CpuMeasurement measure_cpu(const MeasureOptions& options) {
   const double begin = now();
   const auto before = machine_times();
   const double own_before = own_time();
-  bool complete = true;
   const auto take = [&](const std::vector<int>& on, double until, const ThreadedMeasurement* alone) {
     Run run(on, effort, bytes_per_thread(effort, m.cpu, on.size(), limit), until, alone, m.cpu, options.progress);
     auto out = run.measure();
     m.huge_page_share = std::min(m.huge_page_share, run.huge_page_share());
     m.pinned = m.pinned && run.pinned();
-    complete = complete && run.complete();
+    m.complete = m.complete && run.complete();
     if (run.levels_from_one_thread() && !options.quick)
       m.notes.push_back(
           fmt::format("with {} threads the sweep shows other levels than with one: those of one thread are "
@@ -408,7 +401,12 @@ CpuMeasurement measure_cpu(const MeasureOptions& options) {
   m.huge_page_share = 1;
   m.one = take({cpus.front()}, begin + effort.seconds / (cpus.size() > 1 ? 2 : 1), nullptr);
   m.all = cpus.size() > 1 ? take(cpus, begin + effort.seconds, &m.one) : m.one;
-  if (!complete) m.notes.emplace_back("time ran out: figures are missing. Measure again on a quieter machine");
+  const auto dropped = drop_disturbed(m.one) + drop_disturbed(m.all);
+  m.complete = m.complete && dropped == 0;
+  if (!m.complete)
+    m.notes.emplace_back(
+        "figures are missing: other programs left too little time, or no samples without an interruption. Measure "
+        "again on a quieter machine");
   m.seconds = now() - begin;
   const auto after = machine_times();
   const double busy = after.busy - before.busy;

@@ -16,11 +16,8 @@ struct Unsafe {
   std::string_view bytes;
   std::string_view escape;
 };
-constexpr std::array<Unsafe, 5> kUnsafe = {{{"<", "\\u003c"},
-                                            {">", "\\u003e"},
-                                            {"&", "\\u0026"},
-                                            {"\xE2\x80\xA8", "\\u2028"},
-                                            {"\xE2\x80\xA9", "\\u2029"}}};
+constexpr std::array<Unsafe, 5> kUnsafe = {
+    {{"<", "\\u003c"}, {">", "\\u003e"}, {"&", "\\u0026"}, {"\xE2\x80\xA8", "\\u2028"}, {"\xE2\x80\xA9", "\\u2029"}}};
 
 // In JSON these characters stand inside strings only, where an escape means the same.
 void append_escaped(std::string_view json, std::string& out) {

@@ -6,6 +6,8 @@
 #include <bit>
 #include <limits>
 
+#include "roofline/metrics.h"
+
 namespace roofline::ncu_rep {
 namespace {
 
@@ -206,6 +208,7 @@ Launch ResultReader::parse(const Entry& entry) {
   if (launch.name.empty()) launch.name = launch.function.empty() ? launch.mangled : launch.function;
   collector_.hand_over(launch.metrics);
   if (entry.extra && metrics_ == 0) return launch;
+  count_blocks(launch);
   launch.failed = is_failed(launch);
   launch.device = device();
   launch.ordinal = profile_.launches.size();
@@ -307,6 +310,18 @@ std::uint32_t ResultReader::device() {
   if (it != all.end()) return static_cast<std::uint32_t>(it - all.begin());
   all.push_back(device);
   return static_cast<std::uint32_t>(all.size() - 1);
+}
+
+// Reports of the first versions give the grid in threads. Their metric tells: it counts the blocks.
+void ResultReader::count_blocks(Launch& launch) {
+  static const auto kGridSize = MetricCatalogue::instance().require("launch__grid_size");
+  const auto blocks = launch.metrics.get(kGridSize);
+  auto& grid = launch.grid;
+  const auto& block = launch.block;
+  if (!blocks || block.count() == 0 || static_cast<double>(grid.count()) == *blocks) return;
+  const Dim3 divided = {grid.x / block.x, grid.y / block.y, grid.z / block.z};
+  const bool whole = divided.x * block.x == grid.x && divided.y * block.y == grid.y && divided.z * block.z == grid.z;
+  if (whole && static_cast<double>(divided.count()) == *blocks) grid = divided;
 }
 
 // Ranges and graphs have no grid either, but they have a time.

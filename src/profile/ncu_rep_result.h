@@ -77,6 +77,7 @@ class ResultReader {
   void ranges(Message state, Launch& launch);
   void thread_ranges(Message thread, Launch& launch) const;
   std::uint32_t device();
+  static void count_blocks(Launch& launch);
   bool is_failed(const Launch& launch) const;
   std::string_view intern(std::string_view text);
 

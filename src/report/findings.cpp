@@ -26,11 +26,11 @@ const Finding* first_of(const KernelRow& row, std::string_view list) {
   return nullptr;
 }
 
-// The cause with the largest estimate; without one the first that fired at all.
+// The cause with the largest estimate; without one the first that is about the same work.
 const Finding* first_cause(const KernelRow& row) {
   if (const auto* f = first_of(row, "same-work")) return f;
   for (const auto& f : row.findings)
-    if (f.kind == "cause") return &f;
+    if (f.kind == "cause" && f.gain_list.empty() && f.id != "launch-bound") return &f;  // that one asks for less work
   return nullptr;
 }
 

@@ -46,13 +46,6 @@ void mark_warm_up(std::vector<Step>& steps) {
   }
 }
 
-std::vector<Span> counted_windows(const std::vector<Step>& steps) {
-  std::vector<Span> out;
-  for (const auto& s : steps)
-    if (!s.warm_up && (!s.last || steps.size() == 1)) out.push_back(s.window);
-  return out;
-}
-
 StepSpread spread_of(const std::vector<Span>& windows) {
   std::vector<double> seconds;
   for (const auto& w : windows) seconds.push_back(static_cast<double>(w.length()) * 1e-9);
@@ -62,8 +55,9 @@ StepSpread spread_of(const std::vector<Span>& windows) {
 
 class DeviceAnalysis {
  public:
-  DeviceAnalysis(const TimelineFacts& facts, const StepAnalysisOptions& options, std::span<const std::uint32_t> activities)
-      : facts_(facts), options_(options), activities_(activities), segments_(cut_segments(facts, activities)) {}
+  DeviceAnalysis(const TimelineFacts& facts, const StepAnalysisOptions& options, const OperatorJoin* operators,
+                 std::span<const std::uint32_t> activities)
+      : facts_(facts), options_(options), operators_(operators), activities_(activities), segments_(cut_segments(facts, activities)) {}
 
   DeviceStep run(std::uint32_t device) {
     step_.device = device;
@@ -74,7 +68,7 @@ class DeviceAnalysis {
     const DeviceView view{facts_, activities_, std::move(windows)};
     step_.kernels = kernel_shares(view, options_, step_.counted.wall_ns);
     step_.copies = copy_totals(view);
-    step_.shapes = shape_coverage(view);
+    step_.shapes = shape_coverage(view, operators_);
     step_.savings = possible_savings(view, step_.counted, options_);
     auto artefacts = recording_artefacts(view, step_);
     step_.artefacts.insert(step_.artefacts.end(), artefacts.begin(), artefacts.end());
@@ -95,7 +89,7 @@ class DeviceAnalysis {
     step_.steps = std::move(found.steps);
     mark_warm_up(step_.steps);
     fill_steps();
-    auto windows = counted_windows(step_.steps);
+    auto windows = counted_windows(step_);
     for (const auto& w : windows) add_window(step_.counted, segments_, w);
     finish_account(step_.counted);
     step_.windows = windows.size();
@@ -118,6 +112,7 @@ class DeviceAnalysis {
 
   const TimelineFacts& facts_;
   const StepAnalysisOptions& options_;
+  const OperatorJoin* operators_;
   std::span<const std::uint32_t> activities_;
   Segments segments_;
   DeviceStep step_;
@@ -161,8 +156,10 @@ std::vector<DeviceStep> analyze_steps(const Timeline& timeline, const StepAnalys
   const TimelineFacts facts(timeline);
   std::vector<DeviceStep> out;
   const auto devices = by_device(timeline);
+  std::optional<OperatorJoin> operators;
+  if (!timeline.operators.empty()) operators = join_operators(timeline);
   for (std::uint32_t d = 0; d < devices.size(); ++d)
-    if (!devices[d].empty()) out.push_back(DeviceAnalysis(facts, options, devices[d]).run(d));
+    if (!devices[d].empty()) out.push_back(DeviceAnalysis(facts, options, operators ? &*operators : nullptr, devices[d]).run(d));
   const bool none = std::all_of(out.begin(), out.end(), [](const auto& s) { return s.steps.empty(); });
   if (!options.range.empty() && none && !out.empty())
     throw UsageError(fmt::format("--range '{}' matches no range that launched work on a GPU ({} ranges in the file)",

@@ -229,6 +229,7 @@ class Converter {
   }
 
   std::string reason_of(std::uint32_t call, const GpuActivity& activity) const {
+    if (timeline_.operators.empty()) return "the timeline records kernels alone, not what they compute";
     if (call == kNone)
       return activity.external_id == 0 && activity.grid.count() == 0
                  ? "replayed by a graph: the timeline has no shapes for it"
@@ -259,7 +260,7 @@ class Converter {
   }
 
   void warn_of_missing_shapes(const OperatorJoin& join) {
-    if (join.kernel_ns <= 0 || join.shapeless_ns <= 0) return;
+    if (join.kernel_ns <= 0 || join.shapeless_ns <= 0 || timeline_.operators.empty()) return;
     const auto percent = [&](std::int64_t ns) {
       return 100 * static_cast<double>(ns) / static_cast<double>(join.kernel_ns);
     };

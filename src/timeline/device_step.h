@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "roofline/operator_work.h"
 #include "roofline/step.h"
 #include "timeline/segments.h"
 
@@ -23,7 +24,8 @@ struct DeviceView {
 
 std::vector<KernelShare> kernel_shares(const DeviceView& view, const StepAnalysisOptions& options, std::int64_t wall_ns);
 std::vector<CopyTotals> copy_totals(const DeviceView& view);
-ShapeCoverage shape_coverage(const DeviceView& view);
+// `operators` may be null: the timeline has none.
+ShapeCoverage shape_coverage(const DeviceView& view, const OperatorJoin* operators);
 Savings possible_savings(const DeviceView& view, const StepAccount& account, const StepAnalysisOptions& options);
 std::vector<Artefact> recording_artefacts(const DeviceView& view, const DeviceStep& step);
 // Sets bottleneck and verdict from what is in `step` already.

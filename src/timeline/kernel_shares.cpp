@@ -54,37 +54,6 @@ KernelShare finish(Group& group, std::int64_t all_ns, std::int64_t wall_ns, doub
   return s;
 }
 
-// Times at which some operator with argument shapes was open, per thread: disjoint and in order.
-class ShapedTimes {
- public:
-  explicit ShapedTimes(const Timeline& timeline) {
-    for (const auto& op : timeline.operators) {
-      if (op.shapes == kNone) continue;
-      auto& spans = threads_[op.thread];
-      if (!spans.empty() && op.span.start_ns <= spans.back().end_ns)
-        spans.back().end_ns = std::max(spans.back().end_ns, op.span.end_ns);
-      else
-        spans.push_back(op.span);
-      if (op.correlation != 0) correlations_.emplace(op.correlation, true);
-    }
-  }
-
-  bool covers(const HostCall* call, std::uint64_t correlation) const {
-    if (correlation != 0 && correlations_.count(correlation) != 0) return true;
-    if (!call) return false;
-    const auto thread = threads_.find(call->thread);
-    if (thread == threads_.end()) return false;
-    const auto& spans = thread->second;
-    const auto it = std::upper_bound(spans.begin(), spans.end(), call->span.start_ns,
-                                     [](std::int64_t t, const Span& s) { return t < s.start_ns; });
-    return it != spans.begin() && (it - 1)->end_ns > call->span.start_ns;
-  }
-
- private:
-  std::unordered_map<std::uint64_t, std::vector<Span>> threads_;
-  std::unordered_map<std::uint64_t, bool> correlations_;
-};
-
 }  // namespace
 
 std::vector<std::uint32_t> DeviceView::counted() const {
@@ -139,18 +108,17 @@ std::vector<CopyTotals> copy_totals(const DeviceView& view) {
   return out;
 }
 
-ShapeCoverage shape_coverage(const DeviceView& view) {
+ShapeCoverage shape_coverage(const DeviceView& view, const OperatorJoin* operators) {
   ShapeCoverage out;
-  const ShapedTimes shaped(view.facts.timeline);
   for (const auto index : view.counted()) {
     const auto& a = view.at(index);
     if (a.work != GpuWork::kernel || view.facts.communication(a)) continue;
     out.kernel_ns += a.span.length();
     if (a.grid.count() > 0) out.launch_ns += a.span.length();
-    // The kernels of a graph belong to no single operator.
-    const auto* call = view.facts.call_of(a);
-    const bool graph = call && call->kind == HostCallKind::graph_launch;
-    if (!graph && shaped.covers(call, a.correlation)) out.operator_ns += a.span.length();
+    if (operators == nullptr) continue;
+    const auto call = operators->call_of[index];
+    const bool shaped = call != kNone && view.facts.timeline.operators[call].shapes != kNone;
+    if (shaped || operators->modelled_of[index] != kNone) out.operator_ns += a.span.length();
   }
   return out;
 }

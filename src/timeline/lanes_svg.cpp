@@ -84,10 +84,7 @@ struct Lane {
 
 // The median one of the steps that count.
 Span window_of(const DeviceStep& step) {
-  std::vector<Span> windows;
-  for (const auto& s : step.steps)
-    if (!s.warm_up && (!s.last || step.steps.size() == 1)) windows.push_back(s.window);
-  if (windows.empty()) return step.active;
+  auto windows = counted_windows(step);
   const auto middle = windows.begin() + static_cast<std::ptrdiff_t>(windows.size() / 2);
   std::nth_element(windows.begin(), middle, windows.end(),
                    [](const Span& a, const Span& b) { return a.length() < b.length(); });

@@ -77,9 +77,11 @@ class RangeSteps {
     std::pair<std::size_t, std::int64_t> best_key{};
     for (const auto& family : families()) {
       auto found = steps_of(family);
-      if (found.steps.size() < 2) continue;
+      if (found.steps.empty()) continue;
       const auto covered = found.steps.back().window.end_ns - found.steps.front().window.start_ns;
       const auto rank = rank_of_name(family.name);
+      // One alone is a step where it says so, and holds most of the work.
+      if (found.steps.size() < 2 && (rank == std::size(kStepNames) || 2 * covered < active())) continue;
       // A name that does not say "step" must hold most of the work, and as much each time, to be taken for one.
       if (rank == std::size(kStepNames) && (2 * covered < active() || !regular(found.steps))) continue;
       const std::pair key{rank, -covered};
@@ -114,7 +116,8 @@ class RangeSteps {
     std::vector<Family> out;
     for (auto& [key, family] : by_name) {
       family.name = key.first;
-      if (family.ranges.size() < 2 || family.ranges.size() > activities_.size() || is_operator(family.name)) continue;
+      if (family.ranges.size() > activities_.size() || is_operator(family.name)) continue;
+      if (family.ranges.size() < 2 && rank_of_name(family.name) == std::size(kStepNames)) continue;
       if (is_part_of_steps(family) || overlaps(family)) continue;
       out.push_back(std::move(family));
     }

@@ -46,6 +46,7 @@ std::string_view SqliteRow::text(int column) const {
 
 SqliteDatabase::SqliteDatabase(const TimelineSource& source, const TimelineOptions& options)
     : input_{source.unpacked(options)} {
+  check_size();
   // A mapped file could be given to SQLite as memory, but it wants to read pages itself: less memory, no copies.
   if (!source.is_packed && source.label != "-")
     open_file();
@@ -53,6 +54,25 @@ SqliteDatabase::SqliteDatabase(const TimelineSource& source, const TimelineOptio
     open_memory();
   distrust();
   read_schema();
+}
+
+// SQLite takes what is missing of the last page for zeros, and reads rows of zeros there.
+void SqliteDatabase::check_size() const {
+  const auto bytes = input_.text();
+  constexpr std::size_t kHeader = 100, kPageSize = 16, kPages = 28, kChanges = 24, kValidFor = 92;
+  const auto number = [&](std::size_t at, std::size_t size) {
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < size; ++i) value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
+    return value;
+  };
+  const bool whole_header = bytes.size() >= kHeader;
+  // The count of pages holds where these two agree.
+  if (whole_header && number(kChanges, 4) != number(kValidFor, 4)) return;
+  const auto page = whole_header ? number(kPageSize, 2) : 0;
+  const auto expected = whole_header ? (page == 1 ? std::uint64_t{65536} : page) * number(kPages, 4) : kHeader;
+  if (bytes.size() < expected)
+    refuse(input_, "truncated", fmt::format("a database of {} bytes", bytes.size()), fmt::format("{} bytes, as its header says", expected),
+           "copy it again, or export it again: nsys export --type sqlite REPORT.nsys-rep");
 }
 
 void SqliteDatabase::open_file() {

@@ -58,6 +58,7 @@ class SqliteDatabase {
   };
   using Statement = std::unique_ptr<sqlite3_stmt, Close>;
 
+  void check_size() const;
   void open_file();
   void open_memory();
   void distrust();

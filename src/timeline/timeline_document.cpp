@@ -129,9 +129,10 @@ class Writer {
       return text;
     }
     const auto& s = *step.step_s;
-    const auto by = step.steps_by == StepsBy::ranges ? fmt::format("ranges '{}'", step.steps_of)
-                                                     : "what repeats, " + step.steps_of;
-    std::string text = fmt::format("{} step{} of {} (median; {} to {}), found by {}.", s.count, s.count == 1 ? "" : "s",
+    const auto by = step.steps_by == StepsBy::ranges ? fmt::format("found by ranges '{}'", step.steps_of)
+                                                     : fmt::format("taken for steps because {} repeats (so may a layer: --range names "
+                                                                   "the ranges that are steps)", step.steps_of);
+    std::string text = fmt::format("{} step{} of {} (median; {} to {}), {}.", s.count, s.count == 1 ? "" : "s",
                                    si(s.median, "s"), si(s.min, "s"), si(s.max, "s"), by);
     const auto warm = std::count_if(step.steps.begin(), step.steps.end(), [](const Step& x) { return x.warm_up; });
     if (warm > 0) text += fmt::format(" The first {} took over 1.5 times as long: warm-up, left out.", warm);
@@ -309,6 +310,11 @@ class Writer {
     return table;
   }
 
+  bool is_amd() const {
+    const auto says = [](const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; };
+    return says(timeline_.producer, "roctracer") || says(timeline_.format, "rocprof") || says(timeline_.producer, "ROC");
+  }
+
   // How to measure the kernels that deserve it.
   void look(const DeviceStep& step) {
     for (const auto& k : step.kernels) {
@@ -316,6 +322,10 @@ class Writer {
       add(Paragraph{fmt::format("To place the kernel with most time, {}, under its roof:",
                                 kernel_label(timeline_, k.name, k.full_name)),
                     Tone::faint});
+      if (is_amd()) {
+        add(Command{fmt::format("rocprof-compute profile -n roofline -k '{}' -- ./app", ncu_filter(timeline_, k))});
+        return;
+      }
       add(Command{fmt::format("ncu --set roofline -k '{}' --launch-skip {} --launch-count 3 -o report ./app",
                               ncu_filter(timeline_, k), std::min<std::size_t>(k.launches / 2, 100))});
       return;

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "roofline/timeline_ranks.h"
 #include "roofline/timeline_views.h"
 #include "timeline/words.h"
 
@@ -134,14 +135,33 @@ class Writer {
   const std::vector<DeviceStep>& devices_;
 };
 
+Json optional(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+
+Json ranks(const RankComparison& c) {
+  Json list = Json::array(), kernels = Json::array(), collectives = Json::array();
+  for (const auto& r : c.ranks)
+    list.push_back({{"rank", r.number}, {"timeline", r.timeline}, {"step_s", r.step_s}, {"compute_s", r.compute_s},
+                    {"exposed_communication_s", r.exposed_communication_s}, {"idle_s", r.idle_s}, {"waiting_s", optional(r.waiting_s)}});
+  for (const auto& k : c.kernels)
+    kernels.push_back({{"full_name", k.name}, {"min_s", k.min_s}, {"median_s", k.median_s}, {"max_s", k.max_s}, {"slowest_rank", k.slowest}, {"ranks", k.ranks}});
+  for (const auto& k : c.collectives)
+    collectives.push_back({{"name", k.name}, {"count", k.count}, {"matched", k.matched}, {"median_s", k.median_s}, {"transfer_s", optional(k.transfer_s)},
+                           {"waiting_s", optional(k.waiting_s)}, {"bus_bytes", optional(k.bus_bytes)}, {"bus_bytes_per_s", optional(k.bytes_per_s)},
+                           {"link", k.link ? Json{{"kind", k.link->kind}, {"bytes_per_s", k.link->bytes_per_s}} : Json(nullptr)}});
+  return {{"straggler", c.straggler ? Json(*c.straggler) : Json(nullptr)}, {"verdict", c.verdict}, {"ranks", std::move(list)},
+          {"kernels", std::move(kernels)}, {"collectives", std::move(collectives)}};
+}
+
 }  // namespace
 
-std::string timeline_json(std::span<const AnalyzedTimeline> timelines) {
+std::string timeline_json(std::span<const AnalyzedTimeline> timelines, const std::string& report_json) {
   Json list = Json::array();
   for (const auto& t : timelines) list.push_back(Writer(t).write());
   const Json out = {{"schema", "roofline/timeline/1"},
                     {"tool", {{"name", "roofline"}, {"version", ROOFLINE_VERSION}}},
-                    {"timelines", std::move(list)}};
+                    {"timelines", std::move(list)},
+                    {"ranks", ranks(compare_ranks(timelines))},
+                    {"report", report_json.empty() ? Json(nullptr) : Json::parse(report_json)}};
   return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

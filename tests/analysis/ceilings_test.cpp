@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analysis/roofs.h"
 #include "roofline/analysis.h"
 #include "roofline/error.h"
+#include "roofline/machines.h"
 #include "roofline/metrics.h"
 
 namespace roofline {
@@ -249,6 +251,69 @@ TEST(Ceilings, RegimeThatDependsOnTheClockIsAWarningOnTheRow) {
   for (const auto& w : analyze_one(profile).warnings) EXPECT_NE(w.code, "regime-depends-on-clock");
 }
 
+// A CPU as `machine measure` describes it: nobody's datasheet, but ceilings of its own.
+Machine measured_cpu() {
+  Machine m;
+  m.id = "my-cpu";
+  m.name = "My CPU";
+  m.ceilings.push_back({});
+  Ceiling measured;
+  measured.kind = CeilingKind::measured;
+  measured.sm_clock_hz = 3e9;
+  measured.peaks.push_back({*parse_precision("fp64.vector"), 100e9, "measured", 3e9});
+  measured.bandwidths.push_back({MemoryLevel::dram, "dram", 50e9, "measured"});
+  m.ceilings.push_back(std::move(measured));
+  return m;
+}
+
+TEST(Ceilings, AMachineThatWasOnlyMeasuredIsUsedAsSuch) {
+  const auto cpu = measured_cpu();
+  EXPECT_TRUE(only_measured(cpu));
+  EXPECT_FALSE(only_measured(*MachineCatalogue::instance().find("h100")));  // which was measured as well
+  const auto profile = typed("my-cpu", 1e-3, 25e6, "fp64.vector", 1e6);
+  const auto& launch = profile.launches.front();
+  const auto roofs = choose_roofs(launch, *launch.given, {}, &cpu, {});
+  EXPECT_EQ(roofs.used.kind, CeilingKind::measured);
+  EXPECT_DOUBLE_EQ(*roofs.used.bandwidth(MemoryLevel::dram, "dram"), 50e9);
+  EXPECT_EQ(roofs.datasheet, nullptr);
+  EXPECT_TRUE(choose_roofs(launch, *launch.given, {}, &cpu, with(CeilingChoice::datasheet)).used.peaks.empty());
+}
+
+TEST(Ceilings, AMachineWithADatasheetIsNotMeasuredUnlessAsked) {
+  const auto* h100 = MachineCatalogue::instance().find("h100");
+  const auto profile = typed("h100", 1e-3, 1e9);
+  const auto& launch = profile.launches.front();
+  EXPECT_EQ(choose_roofs(launch, *launch.given, {}, h100, {}).used.kind, CeilingKind::datasheet);
+  EXPECT_EQ(choose_roofs(launch, *launch.given, {}, h100, with(CeilingChoice::measured)).used.kind,
+            CeilingKind::measured);
+}
+
+#ifdef ROOFLINE_TOML
+
+TEST(Ceilings, AutomaticSaysThatAMachineWasOnlyMeasured) {
+  const std::vector<MachineFile> files = {
+      {"cpu.toml",
+       "id = \"only-measured-cpu\"\nkind = \"cpu\"\nvendor = \"Acme\"\nname = \"Acme CPU\"\n"
+       "dram_measured = \"50 GB/s\"\nl2_measured = \"200 GB/s\"\n\"fp64.vector_measured\" = \"100 GFLOP/s\"\n"}};
+  MachineCatalogue::add_to_instance(files);
+  const auto profile = typed("only-measured-cpu", 1e-3, 25e6, "fp64.vector", 1e6);
+  const auto report = analyze_one(profile);
+  const auto& placement = report.rows.at(0).group.placement;
+  EXPECT_EQ(placement.ceiling, CeilingKind::measured);
+  EXPECT_NEAR(*placement.fraction, 0.5, 1e-9);
+  EXPECT_FALSE(report.rows.at(0).datasheet);
+  ASSERT_THAT(report.warnings, Not(testing::IsEmpty()));
+  EXPECT_EQ(report.warnings.back().code, "only-measured");
+  EXPECT_THAT(report.warnings.back().message, HasSubstr("only-measured-cpu"));
+  for (const auto& w : analyze_one(profile, with(CeilingChoice::measured)).warnings) EXPECT_NE(w.code, "only-measured");
+  EXPECT_THROW(analyze_one(profile, with(CeilingChoice::datasheet)), UsageError);
+  AnalysisOptions clocks;
+  clocks.sm_clock_hz = 1e9;
+  EXPECT_THROW(analyze_one(profile, clocks), UsageError);
+}
+
+#endif
+
 // The profiler's percentage is of the peak at its clock; the datasheet's placement stands beside it all the same.
 TEST(Ceilings, PercentAloneHasADatasheetPlacementToo) {
   auto profile = counted({});
@@ -269,6 +334,55 @@ TEST(Ceilings, PercentAloneHasADatasheetPlacementToo) {
   EXPECT_NEAR(*row.group.placement.fraction, 0.8, 1e-9);
   ASSERT_TRUE(row.datasheet && row.datasheet->fraction);
   EXPECT_NEAR(*row.datasheet->fraction, 0.4, 1e-3);
+}
+
+// A percentage is of the peak at the clock of the run. Another clock changes the fraction, never the datasheet's.
+TEST(Ceilings, PercentFollowsTheClockAskedFor) {
+  auto profile = counted({});
+  Launch l = profile.launches.front();
+  l.metrics = {};
+  const auto set = [&](const char* metric, double value) {
+    l.metrics.set(MetricCatalogue::instance().require(metric), value);
+  };
+  set("gpu__time_duration.sum", 1e6);
+  set("dram__throughput.avg.pct_of_peak_sustained_elapsed", 40);
+  set("sm__throughput.avg.pct_of_peak_sustained_elapsed", 20);
+  set("dram__bytes.sum.peak_sustained", 1280);
+  set("sm__cycles_elapsed.avg.per_second", 1.41e9);
+  set("dram__cycles_elapsed.avg.per_second", 1.215e9);
+  l.metrics.finish();
+  profile.launches = {l};
+  const auto fraction = [&](const AnalysisOptions& options) {
+    const auto report = analyze_one(profile, options);
+    EXPECT_NEAR(report.rows.at(0).datasheet->fraction.value_or(0), 0.4, 1e-3);
+    return report.rows.at(0).group.placement.fraction.value_or(0);
+  };
+  EXPECT_NEAR(fraction({}), 0.4, 1e-9);
+  AnalysisOptions half;
+  half.memory_clock_hz = 1.215e9 / 2;
+  EXPECT_NEAR(fraction(half), 0.8, 1e-3);
+  EXPECT_NEAR(fraction(with(CeilingChoice::datasheet)), 0.4, 1e-3);
+  AnalysisOptions slow_sm;
+  slow_sm.sm_clock_hz = 0.705e9;
+  const auto report = analyze_one(profile, slow_sm);
+  const auto& p = report.rows.at(0).group.placement;
+  EXPECT_NEAR(p.fraction_upper.value_or(0), 0.4, 1e-3);  // the SMs: 20 % at twice the clock
+}
+
+// A slice of the GPU has its share of the datasheet's compute.
+TEST(Ceilings, PartOfTheSmsHasPartOfTheDatasheet) {
+  const auto placed = [](double sms) {
+    std::vector<std::pair<const char*, double>> more = {{"launch__sm_count", sms}};
+    for (const auto* op : {"fadd", "fmul", "ffma"})
+      more.emplace_back(op == std::string("fadd")   ? "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum"
+                        : op == std::string("fmul") ? "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum"
+                                                    : "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+                        op == std::string("ffma") ? 1e9 : 0);
+    return analyze_one(counted({0.01, 1.215e9, false, more})).rows.at(0);
+  };
+  const auto fraction = [](const KernelRow& row) { return row.datasheet->resource("fp32.vector")->fraction; };
+  EXPECT_NEAR(fraction(placed(108)), 2e9 / 19.5e9, 1e-4);
+  EXPECT_NEAR(fraction(placed(27)), 4 * fraction(placed(108)), 1e-9);
 }
 
 TEST(Ceilings, UnknownGpuHasTheRoofsOfItsReport) {

@@ -8,10 +8,10 @@
 namespace roofline::collect {
 namespace {
 
-constexpr std::array<const char*, 21> kFormats = {
-    "none",      "fp64",     "tf32",     "fp16",     "bf16",      "fp8",        "fp6",
-    "fp4",       "int8",     "int4",     "int1",     "all",       "bf16+fp16",  "bf16+tf32",
-    "bf16+int8", "bf16+fp8", "bf16+fp4", "fp16+fp8", "fp16+int8", "bf16+dense", "bf16+fp8+dense"};
+constexpr std::array<const char*, 22> kFormats = {
+    "none",     "fp64",     "tf32",      "fp16",       "bf16",           "fp8",       "fp6",       "fp4",
+    "int8",     "int4",     "int1",      "all",        "bf16+fp16",      "bf16+tf32", "bf16+int8", "bf16+fp8",
+    "bf16+fp4", "fp16+fp8", "fp16+int8", "bf16+dense", "bf16+fp8+dense", "fp16+dense"};
 
 // Same on every chip.
 constexpr std::array<const char*, 17> kSpeedOfLight = {

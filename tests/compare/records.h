@@ -15,7 +15,7 @@ struct KernelSpec {
   double time_s = 100e-6;
   double fraction = 0.9;  // of the DRAM roof
   std::uint64_t launches = 1;
-  std::string op;
+  std::string op = {};
   Dim3 grid = {128, 1, 1};
   double bandwidth = 3e12;  // bytes/s of the roof: makes the DRAM bytes
   double intensity = 10;    // FLOP/byte

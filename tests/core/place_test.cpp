@@ -92,6 +92,33 @@ TEST(Place, IntegerInstructionsWithoutARoofDoNotMakeTheRowALowerBound) {
   EXPECT_TRUE(p.notes.empty());
 }
 
+// FLOPs of which nobody says the precision: at most those of the slowest format, FP64 at 0.5 TFLOP/s here.
+TEST(Place, UnknownPrecisionIsBoundedByTheSlowestPeak) {
+  auto light = WorkBuilder(kUs).dram(3e8).get();
+  light.operations.push_back({Precision{NumberType::unknown, Path::vector}, counted(1e8), std::nullopt});
+  const auto p = at(light);  // compute is at 20 % at most, below DRAM's 30 %
+  EXPECT_NEAR(*p.fraction, 0.3, 1e-12);
+  EXPECT_EQ(p.position, Position::memory_suboptimal);
+  light.operations.back().operations = counted(4e8);
+  const auto open = at(light);
+  EXPECT_EQ(open.position, Position::unplaced);
+  EXPECT_NEAR(open.fraction_upper.value_or(0), 0.8, 1e-12);
+  EXPECT_THAT(open.reason, HasSubstr("precision"));
+  auto bare = unit_ceiling();
+  bare.peaks.clear();
+  EXPECT_FALSE(place(light, bare, {}, {}).fraction_upper);
+}
+
+// Half the DRAM bytes do not lessen what L1 has to move.
+TEST(Place, LessWorkEndsAtTheLimiter) {
+  const auto work = WorkBuilder(kUs).flops("fp32.vector", 1e6).dram(4e8);
+  EXPECT_NEAR(*at(work).gain_less_work_s, 0.5e-3, 1e-9);
+  const auto limited =
+      WorkBuilder(kUs).flops("fp32.vector", 1e6).dram(4e8).bytes_at(MemoryLevel::l1, 12.8e9, "lsu_writeback");
+  EXPECT_EQ(at(limited).limiter, "l1");
+  EXPECT_NEAR(*at(limited).gain_less_work_s, 0.2e-3, 1e-9);  // L1 needs 0.8 ms
+}
+
 TEST(Place, AMergedCounterIsALowerBoundAtItsFastestMember) {
   const auto p = at(WorkBuilder(kUs).flops("fp4_fp6_fp8.tensor", 20e9).dram(1e8));
   EXPECT_NEAR(*p.fraction, 0.5, 1e-12);  // at the FP4 rate

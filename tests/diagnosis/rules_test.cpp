@@ -396,6 +396,13 @@ TEST(LaunchBound, AddRmsNormAtDecodeSizes) {
   EXPECT_NEAR(f->gain_s.value(), 3.2e-6 - 0.313e-6, 1e-8);
 }
 
+TEST(LaunchBound, FollowsItsThreshold) {
+  CaseBuilder c(WorkBuilder(8).flops("fp32.vector", 1e3).dram(4e6));  // roof 4 us, 8 us in all
+  EXPECT_TRUE(find(c.findings(), "launch-bound"));
+  c.limits.launch_bound = 1;
+  EXPECT_FALSE(find(c.findings(), "launch-bound"));
+}
+
 TEST(LaunchBound, Borders) {
   const auto at = [](double time_us, double bytes) {
     return find(CaseBuilder(WorkBuilder(time_us).flops("fp32.vector", 1).dram(bytes)).findings(), "launch-bound") !=

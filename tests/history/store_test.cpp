@@ -445,8 +445,9 @@ TEST_P(HistoryStore, AnswersThroughIndexes) {
       EXPECT_THAT(plan, Not(HasSubstr("SCAN k"))) << question << '\n' << plan;
       EXPECT_THAT(plan, ::testing::AnyOf(HasSubstr("INDEX"), HasSubstr("PRIMARY KEY"))) << question << '\n' << plan;
       // The records of one label are sorted by time: as many as bear it.
-      if (question != "newest record with a label")
+      if (question != "newest record with a label") {
         EXPECT_THAT(plan, Not(HasSubstr("TEMP B-TREE"))) << question << '\n' << plan;
+      }
     } else {
       EXPECT_FALSE(plan.empty()) << question;
     }

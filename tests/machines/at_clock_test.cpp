@@ -198,6 +198,17 @@ TEST(AtClock, DramWithoutMemoryClockKeepsItsRatedBandwidth) {
   EXPECT_LT(bandwidth(b.build(), MemoryLevel::dram, "dram"), 0);
 }
 
+// Reports of 2018 name the data rate of a pin, later ones half of it.
+TEST(AtClock, DataRateOfAnOldReportIsNotDoubledAgain) {
+  const auto* gtx = machine("gtx-1080");
+  ASSERT_NE(gtx, nullptr);
+  const auto old = Builder().set("dram__cycles_elapsed.avg.per_second", 9.07e9).bus(256).build(gtx);
+  EXPECT_NEAR(bandwidth(old, MemoryLevel::dram, "dram"), 9.07e9 * 32, 1e6);
+  EXPECT_NEAR(old->memory_clock_hz.value_or(0), 9.07e9 / 2, 1);
+  const auto later = Builder().set("dram__cycles_elapsed.avg.per_second", 9.07e9 / 2).bus(256).build(gtx);
+  EXPECT_NEAR(bandwidth(later, MemoryLevel::dram, "dram"), 9.07e9 * 32, 1e6);
+}
+
 TEST(AtClock, FailedLaunchZerosAreNoPeaks) {
   Builder b;
   b.set("sm__cycles_elapsed.avg.per_second", 1e9).set("dram__cycles_elapsed.avg.per_second", 1e9);

@@ -172,6 +172,15 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{kHead + "\"bf16.tensor\" = \"61 TFLOP/s\"\n\"bf16.tensor.sparse\" = \"183 TFLOP/s\"\n",
               "sparse-above-dense", 5, "bf16.tensor.sparse = 183"},
         Fault{kHead + "\"bf16.tensor.sparse\" = \"183 TFLOP/s\"\n", "missing-key", 4, "without bf16.tensor"},
+        Fault{kHead + "\"bf16.tensor\" = \"183 TFLOP/s\"\n\"bf16.tensor.sparse\" = \"91 TFLOP/s\"\n",
+              "sparse-below-dense", 5, "bf16.tensor.sparse = 91"},
+        Fault{kHead +
+                  "rates = \"gh100\"\nsm_count = 132\nboost_clock = \"1830 MHz\"\n\"bf16.tensor\" = \"1979 TFLOP/s\"\n",
+              "sparse-as-dense", 7, "bf16.tensor = 1979"},
+        Fault{kHead + "bus_width = \"5120 bit\"\npin_rate = \"5 Gbit/s\"\ndram = \"335 GB/s\"\n", "contradiction", 6,
+              "dram = 335"},
+        Fault{kHead + "dram = \"1e308 TB/s\"\n", "too-large", 4, "1e308"},
+        Fault{kHead + "boost_clock = \"1755 GHz\"\ndram = \"1 TB/s\"\n", "too-large", 4, "1755 GHz"},
         Fault{kHead + "compute_capability = 9.0\ndram = \"1 TB/s\"\n", "bad-value", 4, "compute_capability"},
         Fault{kHead + "rates = \"gh999\"\ndram = \"1 TB/s\"\n", "unknown-rates", 4, "gh999"},
         Fault{kHead + "sm_count = 1.5\ndram = \"1 TB/s\"\n", "bad-value", 4, "sm_count"},
@@ -189,6 +198,11 @@ TEST(UserMachine, HostileSizes) {
   EXPECT_THROW(with(std::string(2 << 20, '#')), InputError);
   EXPECT_THROW(with("x = " + std::string(100000, '[')), InputError);
   EXPECT_THROW(with("x = " + std::string(100000, '{')), InputError);
+  // A parser recurses once for each part of a key.
+  std::string deep;
+  for (int i = 0; i < 100000; ++i) deep += "a.";
+  EXPECT_THROW(with(deep + "b = 1\n"), InputError);
+  EXPECT_THROW(with("[" + deep + "b]\n"), InputError);
 }
 
 #else

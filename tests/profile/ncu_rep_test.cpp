@@ -40,6 +40,24 @@ TEST(NcuRep, ReadsLaunchesWithNamesShapesAndPlaces) {
   EXPECT_EQ(text(profile, 0, "breakdown:sm__throughput"), "a,b");
 }
 
+// The first versions wrote the grid in threads; the metric counts blocks.
+TEST(NcuRep, AGridInThreadsIsReadAsBlocks) {
+  const auto grid_of = [](Dim3 grid, std::uint64_t blocks) {
+    auto kernel = saxpy();
+    kernel.grid = grid;
+    kernel.block = {16, 16, 1};
+    for (auto& m : kernel.metrics)
+      if (m.name == "launch__grid_size") m.value = blocks;
+    NcuRepWriter writer;
+    writer.result(kernel);
+    return read(writer).launches.at(0).grid;
+  };
+  EXPECT_EQ(grid_of({1120, 384, 32}, 53760), (Dim3{70, 24, 32}));
+  EXPECT_EQ(grid_of({70, 24, 32}, 53760), (Dim3{70, 24, 32}));
+  EXPECT_EQ(grid_of({1120, 384, 32}, 7), (Dim3{1120, 384, 32}));  // neither: left as it is
+  EXPECT_EQ(grid_of({1121, 384, 32}, 53760), (Dim3{1121, 384, 32}));
+}
+
 TEST(NcuRep, DeclaredMetricsHaveCatalogueIdsAndOthersAreDropped) {
   auto kernel = saxpy();
   kernel.metrics.push_back({"nobody__declared_this.sum", 1.0});

@@ -47,13 +47,24 @@ def rule_line(decoder, view, offset):
     return "rule\t%s\t%d" % (decoder._text(rule[1][0][0]), sum(1 in item for item in items))
 
 
+def blocks(result):
+    """The grid in blocks: the first versions wrote it in threads, beside a metric that counts blocks."""
+    metric = result.metrics.get("launch__grid_size")
+    size = metric.value if metric else None
+    if not size or not all(result.block) or math.prod(result.grid) == size:
+        return result.grid
+    if math.prod(result.grid) == size * math.prod(result.block):
+        return tuple(g // b for g, b in zip(result.grid, result.block))
+    return result.grid
+
+
 def expected(decoder, path, canonical):
     report = decoder.load(path)
     version = report.ncu_version.split(" ")[0]
     lines = ["producer\tNsight Compute" + (" " + version if version else "")]
     for ordinal, result in enumerate(report.results):
         lines.append("launch\t%d\t%s\t%s\t%s" % (ordinal, flat(result.name), flat(result.function), flat(result.mangled)))
-        lines.append("shape\t%s\t%s" % (",".join(map(str, result.grid)), ",".join(map(str, result.block))))
+        lines.append("shape\t%s\t%s" % (",".join(map(str, blocks(result))), ",".join(map(str, result.block))))
         device = result.metrics.get("device__attribute_display_name")
         lines.append("place\t%d\t%d\t%s" % (result.context_id or 0, result.stream_id or 0,
                                             device.value if device and device.value else report.gpu))

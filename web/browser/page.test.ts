@@ -139,7 +139,7 @@ describe("chart", () => {
       const name = (await page.locator("#drawer-title").textContent()) ?? "?";
       expect(name).toBe(mark.row.label);
       const chosen = page.locator('tr[aria-selected="true"] .name .text');
-      expect(await chosen.textContent()).toBe(name);
+      expect(await chosen.textContent()).toBe(mark.row.name);
       await screenshot(page, "drawer");
       await page.keyboard.press("Escape");
       expect(await page.evaluate(() => document.activeElement?.id)).toBe("chart");

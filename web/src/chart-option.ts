@@ -1,8 +1,7 @@
-// The chart as ECharts draws it: marks are scatter series, which know where the pointer is; everything around them is
-// laid out here and drawn as one group behind and one in front.
-import type { CustomSeriesOption, ScatterSeriesOption } from "echarts/charts";
-import type { GridComponentOption } from "echarts/components";
-import type { ComposeOption } from "echarts/core";
+// The chart as ECharts draws it: one custom series whose elements are laid out here. Small marks of one look are one
+// shape, so that thousands cost little more than dozens.
+import type { CustomSeriesOption } from "echarts/charts";
+import { graphic, type ComposeOption } from "echarts/core";
 import { kLevelNames, mark_at, roof_span, type ChartModel, type ChartSettings, type Mark, type RoofLine } from "./chart-model";
 import {
   layout_of,
@@ -19,11 +18,11 @@ import {
 } from "./chart-layout";
 import { cut_middle, si } from "./format";
 import { kShapes, type Ink } from "./palette";
-import { kLevels, kPositions } from "./report";
+import { kLevels, kPositions, type Position } from "./report";
 import type { Row } from "./rows";
 import { fine_lines, ticks, type View } from "./scale";
 
-export type Option = ComposeOption<ScatterSeriesOption | CustomSeriesOption | GridComponentOption>;
+export type Option = ComposeOption<CustomSeriesOption>;
 
 export interface Scene {
   model: ChartModel;
@@ -36,15 +35,12 @@ export interface Scene {
   heading: { title: string; subtitle: string } | null; // of exported pictures
 }
 
-export const kMarks = "marks";
-export const kStrip = "strip";
-
 const kFont = "'Segoe UI', Roboto, Helvetica, Arial, 'DejaVu Sans', sans-serif";
 const kHeadHeight = 74;
 
 // Structural types of ECharts' custom elements would say less than this.
 interface Element {
-  type: "line" | "text" | "rect" | "path" | "circle" | "group" | "polyline";
+  type: "line" | "text" | "rect" | "path" | "circle" | "marks";
   [key: string]: unknown;
 }
 
@@ -321,7 +317,8 @@ function labels(scene: Scene, layout: Layout, spots: ReadonlyMap<Mark, Spot>, ta
     const spot = spots.get(mark);
     if (!spot || !in_plot(layout, spot)) continue;
     const kernel = mark.row.kernel;
-    let name = cut_middle(mark.row.label, narrow ? 16 : 28);
+    let name = cut_middle(mark.row.name, narrow ? 16 : 28);
+    if (mark.row.grid !== "") name += ` ${mark.row.grid}`;
     if (mark.at !== scene.settings.level) name += ` (${kLevelNames[mark.at]})`;
     if (kernel.look && kernel.gain_s !== null && kernel.gain_s > 0) name += ` −${si(kernel.gain_s, "s")}`;
     named.push({ ...spot, text: name });
@@ -351,82 +348,101 @@ function heading(scene: Scene): Element[] {
 
 // ---------------------------------------------------------------- marks
 
-interface MarkStyle {
-  symbol: string;
-  symbolSize: number[];
-  symbolRotate: number;
-  itemStyle: { color: string; borderColor: string; borderWidth: number; opacity: number };
+// A mark where it is drawn, for whoever wants to know what is under the pointer.
+export interface SpottedMark extends Spot {
+  row: Row;
+  position: Position;
+  open: boolean; // a bound
 }
 
-function mark_style(position: Mark["position"], radius: number, open: boolean, ink: Ink): MarkStyle {
-  const shape = kShapes[position];
+interface MarksShape {
+  position: Position;
+  spots: readonly Spot[];
+}
+
+const MarksElement = graphic.extendShape({
+  type: "marks",
+  shape: { position: "memory-optimal", spots: [] } as MarksShape,
+  buildPath(path: CanvasRenderingContext2D, shape: unknown) {
+    const { position, spots } = shape as MarksShape;
+    const { corners } = kShapes[position];
+    for (const { x, y, radius } of spots) {
+      if (corners.length === 0) {
+        path.moveTo(x + radius, y);
+        path.arc(x, y, radius, 0, 2 * Math.PI);
+      } else {
+        corners.forEach(([cx, cy], i) => (i === 0 ? path.moveTo(x + cx * radius, y + cy * radius) : path.lineTo(x + cx * radius, y + cy * radius)));
+      }
+      path.closePath();
+    }
+  },
+});
+graphic.registerShape("marks", MarksElement);
+
+function marks_element(position: Position, open: boolean, spots: readonly Spot[], ink: Ink): Element {
   const colour = ink.positions[position];
   return {
-    symbol: shape.symbol,
-    symbolSize: [shape.width * radius, shape.height * radius],
-    symbolRotate: shape.turn,
-    itemStyle: open
-      ? { color: ink.paper, borderColor: colour, borderWidth: 1.8, opacity: 0.92 }
-      : { color: colour, borderColor: ink.paper, borderWidth: 1, opacity: 0.87 },
-  };
-}
-
-function scatter(id: string, axis: number, data: ScatterSeriesOption["data"], ink: Ink): ScatterSeriesOption {
-  return {
-    id,
-    type: "scatter",
-    xAxisIndex: axis,
-    yAxisIndex: axis,
-    z: 4,
-    data: data ?? [],
-    cursor: "pointer",
-    emphasis: { scale: 1.25, itemStyle: { borderColor: ink.selected, borderWidth: 2, opacity: 1 } },
-  };
-}
-
-function group(id: string, z: number, children: Element[]): CustomSeriesOption {
-  return {
-    id,
-    type: "custom",
-    coordinateSystem: "none",
+    type: "marks",
     silent: true,
-    z,
-    data: [0],
-    // What was drawn before is thrown away: a line does not turn into another line.
-    renderItem: () => ({ type: "group", silent: true, children, $mergeChildren: false }) as never,
+    shape: { position, spots },
+    style: open ? { fill: ink.paper, stroke: colour, lineWidth: 1.8, opacity: 0.92 } : { fill: colour, stroke: ink.paper, lineWidth: 1, opacity: 0.87 },
   };
 }
 
-function hidden_axis(gridIndex: number, min: number, max: number) {
-  return { type: "value" as const, gridIndex, min, max, show: false, scale: true, animation: false };
+const kSmall = 5.5; // radius up to which marks of one look are drawn together
+
+// Marks come with the most time first, so that small ones lie on top.
+function marks_elements(marks: readonly SpottedMark[], ink: Ink): Element[] {
+  const large: Element[] = [];
+  const small = new Map<string, SpottedMark[]>();
+  for (const mark of marks) {
+    if (mark.radius > kSmall) {
+      large.push(marks_element(mark.position, mark.open, [mark], ink));
+      continue;
+    }
+    const look = `${mark.position} ${mark.open}`;
+    const twins = small.get(look);
+    if (twins) twins.push(mark);
+    else small.set(look, [mark]);
+  }
+  const together = [...small.values()].map((twins) => marks_element(twins[0]!.position, twins[0]!.open, twins, ink));
+  return [...large, ...together];
 }
 
-export function option_of(scene: Scene): { option: Option; layout: Layout } {
+// ---------------------------------------------------------------- all of it
+
+export interface Drawing {
+  option: Option;
+  layout: Layout;
+  marks: SpottedMark[]; // in drawing order
+}
+
+export function drawing_of(scene: Scene): Drawing {
   const { model, view, ink } = scene;
   const layout = layout_of(scene.width, scene.height, model, scene.heading ? kHeadHeight : 0);
-  const { plot } = layout;
-  const strip = layout.strip ?? { left: 0, top: plot.top, width: 1, height: plot.height };
-
   const spots = new Map<Mark, Spot>();
   const by_row = new Map<Row, Spot>();
-  const marks = model.marks.map((mark) => {
+  const marks: SpottedMark[] = [];
+  for (const mark of model.marks) {
     const spot = mark_spot(layout, view, mark);
     spots.set(mark, spot);
     by_row.set(mark.row, spot);
-    return { value: [mark.x, mark.y], ...mark_style(mark.position, spot.radius, mark.toward !== "nowhere", ink) };
-  });
-  const strip_marks = model.strip.map((mark, i) => {
-    const spot = strip_spot(strip, model, mark, i, layout.width);
-    by_row.set(mark.row, spot);
-    return {
-      value: [(spot.x - strip.left) / strip.width, mark.fraction],
-      ...mark_style(mark.position, spot.radius, mark.unknown, ink),
-    };
-  });
-
+    if (in_plot(layout, spot)) marks.push({ ...spot, row: mark.row, position: mark.position, open: mark.toward !== "nowhere" });
+  }
+  if (layout.strip)
+    for (const [i, mark] of model.strip.entries()) {
+      const spot = strip_spot(layout.strip, model, mark, i, layout.width);
+      by_row.set(mark.row, spot);
+      marks.push({ ...spot, row: mark.row, position: mark.position, open: mark.unknown });
+    }
   const lines = roofs(scene, layout);
-  const back = [...grid_and_axes(scene, layout), ...strip_frame(scene, layout), ...ridges(scene, layout), ...lines.elements, frame(plot, ink)];
-  const front = [
+  const children = [
+    ...grid_and_axes(scene, layout),
+    ...strip_frame(scene, layout),
+    ...ridges(scene, layout),
+    ...lines.elements,
+    frame(layout.plot, ink),
+    ...marks_elements(marks, ink),
     ...gains(scene, layout, spots),
     ...bounds(scene, layout, spots),
     ...labels(scene, layout, spots, lines.taken),
@@ -436,13 +452,17 @@ export function option_of(scene: Scene): { option: Option; layout: Layout } {
   const option: Option = {
     animation: false,
     backgroundColor: ink.paper,
-    grid: [
-      { left: plot.left, top: plot.top, width: plot.width, height: plot.height },
-      { left: strip.left, top: strip.top, width: strip.width, height: strip.height },
+    series: [
+      {
+        id: "roofline",
+        type: "custom",
+        coordinateSystem: "none",
+        silent: true,
+        data: [0],
+        // What was drawn before is thrown away: a line does not turn into another line.
+        renderItem: () => ({ type: "group", silent: true, children, $mergeChildren: false }) as never,
+      },
     ],
-    xAxis: [hidden_axis(0, view.x.low, view.x.high), hidden_axis(1, 0, 1)],
-    yAxis: [hidden_axis(0, view.y.low, view.y.high), hidden_axis(1, 0, model.strip_high * 1.04)],
-    series: [group("back", 1, back), scatter(kMarks, 0, marks, ink), scatter(kStrip, 1, strip_marks, ink), group("front", 6, front)],
   };
-  return { option, layout };
+  return { option, layout, marks };
 }

@@ -1,9 +1,8 @@
 // The chart on the page: drawing, zoom, hover, and its pictures for export.
-import { CustomChart, ScatterChart } from "echarts/charts";
-import { GridComponent } from "echarts/components";
+import { CustomChart } from "echarts/charts";
 import { init, use, type EChartsType } from "echarts/core";
 import { CanvasRenderer, SVGRenderer } from "echarts/renderers";
-import { kMarks, kStrip, option_of, type Scene } from "./chart-option";
+import { drawing_of, type Scene, type SpottedMark } from "./chart-option";
 import type { Layout } from "./chart-layout";
 import type { ChartModel, ChartSettings } from "./chart-model";
 import { el } from "./dom";
@@ -11,7 +10,7 @@ import { ink_of, type Theme } from "./palette";
 import type { Row } from "./rows";
 import { brushed, panned, same, zoomed, type Range, type View } from "./scale";
 
-use([ScatterChart, CustomChart, GridComponent, CanvasRenderer, SVGRenderer]);
+use([CustomChart, CanvasRenderer, SVGRenderer]);
 
 export interface ChartEvents {
   hover: (row: Row | null, x: number, y: number) => void;
@@ -31,6 +30,11 @@ function limits_of(range: Range): Range {
 export class RooflineChart {
   private readonly echarts: EChartsType;
   private readonly box = el("div", { class: "brush", hidden: true });
+  private readonly ring = el("div", { class: "ring", hidden: true });
+  private size = { width: 0, height: 0 };
+  private marks: SpottedMark[] = [];
+  private hovered: Row | null = null;
+  private pointed: Row | null = null;
   private model: ChartModel | null = null;
   private settings: ChartSettings = { level: "dram", precision: null, ceiling: "datasheet" };
   private theme: Theme = "light";
@@ -45,14 +49,9 @@ export class RooflineChart {
     private readonly events: ChartEvents,
   ) {
     const canvas = el("div", { class: "canvas" });
-    container.append(canvas, this.box);
-    this.echarts = init(canvas, null, { renderer: "canvas", width: this.width(), height: this.height() });
-    this.echarts.on("mouseover", (event) => this.report_hover(event));
-    this.echarts.on("mouseout", () => this.events.hover(null, 0, 0));
-    this.echarts.on("click", (event) => {
-      const row = this.row_at(event);
-      if (row && !this.drag?.moved) this.events.pick(row);
-    });
+    container.append(canvas, this.ring, this.box);
+    this.measure();
+    this.echarts = init(canvas, null, { renderer: "canvas", ...this.size });
     this.listen();
     new ResizeObserver(() => this.resize()).observe(container);
   }
@@ -73,13 +72,16 @@ export class RooflineChart {
     this.schedule();
   }
 
-  // Marks a row that the pointer rests on elsewhere.
+  // Rings the mark of a row that the pointer rests on, here or elsewhere.
   point_out(row: Row | null): void {
-    this.echarts.dispatchAction({ type: "downplay", seriesId: [kMarks, kStrip] });
-    const index = row === null ? -1 : (this.model?.marks.findIndex((m) => m.row === row) ?? -1);
-    const beside = row === null || index >= 0 ? -1 : (this.model?.strip.findIndex((m) => m.row === row) ?? -1);
-    if (index >= 0) this.echarts.dispatchAction({ type: "highlight", seriesId: kMarks, dataIndex: index });
-    if (beside >= 0) this.echarts.dispatchAction({ type: "highlight", seriesId: kStrip, dataIndex: beside });
+    this.pointed = row;
+    const mark = row === null ? undefined : this.marks.find((m) => m.row === row);
+    this.ring.hidden = !mark;
+    if (!mark) return;
+    const radius = mark.radius + 4;
+    this.ring.style.left = `${mark.x - radius}px`;
+    this.ring.style.top = `${mark.y - radius}px`;
+    this.ring.style.width = this.ring.style.height = `${2 * radius}px`;
   }
 
   reset(): void {
@@ -151,17 +153,16 @@ export class RooflineChart {
   }
 
   resize(): void {
-    const [width, height] = [this.width(), this.height()];
-    if (width === this.echarts.getWidth() && height === this.echarts.getHeight()) return;
-    this.echarts.resize({ width, height });
+    const { width, height } = this.size;
+    this.measure();
+    if (width === this.size.width && height === this.size.height) return;
+    this.echarts.resize(this.size);
     this.draw();
   }
 
-  private width(): number {
-    return Math.max(240, this.container.clientWidth);
-  }
-  private height(): number {
-    return Math.max(240, this.container.clientHeight);
+  // Asked for only when it may have changed: the answer makes the browser lay the whole page out.
+  private measure(): void {
+    this.size = { width: Math.max(240, this.container.clientWidth), height: Math.max(240, this.container.clientHeight) };
   }
 
   private scene(): Scene | null {
@@ -171,8 +172,7 @@ export class RooflineChart {
       settings: this.settings,
       view: this.view,
       ink: ink_of(this.theme),
-      width: this.width(),
-      height: this.height(),
+      ...this.size,
       selected: this.selected,
       heading: null,
     };
@@ -181,7 +181,7 @@ export class RooflineChart {
   private export_option(title: string, subtitle: string) {
     const scene = this.scene();
     if (!scene) throw new Error("there is no chart yet");
-    return option_of({ ...scene, selected: null, width: kExportWidth, height: kExportHeight, heading: { title, subtitle } }).option;
+    return drawing_of({ ...scene, selected: null, width: kExportWidth, height: kExportHeight, heading: { title, subtitle } }).option;
   }
 
   private schedule(): void {
@@ -194,9 +194,11 @@ export class RooflineChart {
     this.frame = 0;
     const scene = this.scene();
     if (!scene) return;
-    const { option, layout } = option_of(scene);
+    const { option, layout, marks } = drawing_of(scene);
     this.layout = layout;
-    this.echarts.setOption(option, { notMerge: false, replaceMerge: ["series"], silent: true });
+    this.marks = marks;
+    this.echarts.setOption(option, { silent: true });
+    this.point_out(this.pointed);
     this.events.zoomed(this.model !== null && !same(scene.view, this.model.home));
   }
 
@@ -205,14 +207,13 @@ export class RooflineChart {
     this.schedule();
   }
 
-  private row_at(event: { seriesId?: string; dataIndex?: number }): Row | null {
-    const list = event.seriesId === kMarks ? this.model?.marks : event.seriesId === kStrip ? this.model?.strip : undefined;
-    return list?.[event.dataIndex ?? -1]?.row ?? null;
-  }
-
-  private report_hover(event: unknown): void {
-    const e = event as { seriesId?: string; dataIndex?: number; event?: { offsetX: number; offsetY: number } };
-    this.events.hover(this.row_at(e), e.event?.offsetX ?? 0, e.event?.offsetY ?? 0);
+  // The mark on top at a place, with a little slack for small ones.
+  private mark_at(x: number, y: number): SpottedMark | null {
+    for (let i = this.marks.length - 1; i >= 0; --i) {
+      const mark = this.marks[i];
+      if (mark && Math.hypot(mark.x - x, mark.y - y) <= mark.radius + 2) return mark;
+    }
+    return null;
   }
 
   // ------------------------------------------------------------ pointer
@@ -227,8 +228,33 @@ export class RooflineChart {
     return x < 0 || x > 1 || y < 0 || y > 1 ? null : { x, y };
   }
 
+  private hover(event: PointerEvent): void {
+    if (this.drag?.moved) return;
+    const rect = this.container.getBoundingClientRect();
+    const [x, y] = [event.clientX - rect.left, event.clientY - rect.top];
+    const row = this.mark_at(x, y)?.row ?? null;
+    this.set_hovered(row, x, y);
+  }
+
+  private set_hovered(row: Row | null, x: number, y: number): void {
+    if (row === this.hovered) return;
+    this.hovered = row;
+    this.container.classList.toggle("on-mark", row !== null);
+    this.point_out(row);
+    this.events.hover(row, x, y);
+  }
+
+  private click(event: MouseEvent): void {
+    const rect = this.container.getBoundingClientRect();
+    const mark = this.mark_at(event.clientX - rect.left, event.clientY - rect.top);
+    if (mark && !this.drag?.moved) this.events.pick(mark.row);
+  }
+
   private listen(): void {
     const { container } = this;
+    container.addEventListener("pointermove", (event) => this.hover(event));
+    container.addEventListener("pointerleave", () => this.set_hovered(null, 0, 0));
+    container.addEventListener("click", (event) => this.click(event));
     container.addEventListener(
       "wheel",
       (event) => {

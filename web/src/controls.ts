@@ -47,10 +47,11 @@ export class Controls {
   private readonly clear: HTMLButtonElement;
 
   constructor(choices: Choices, settings: ChartSettings, events: ControlEvents) {
-    let timer = 0;
+    // Once a frame, however fast someone types.
+    let waiting = 0;
     this.search.addEventListener("input", () => {
-      clearTimeout(timer);
-      timer = window.setTimeout(() => events.filter({ query: this.search.value }), 60);
+      cancelAnimationFrame(waiting);
+      waiting = requestAnimationFrame(() => events.filter({ query: this.search.value }));
     });
     this.share.addEventListener("input", () => events.filter({ least_share: kShares[Number(this.share.value)] ?? 0 }));
     this.look = button("Worth a look", { class: "chip", "aria-pressed": "false" }, () =>

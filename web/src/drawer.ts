@@ -131,7 +131,7 @@ function missing(kernel: Kernel): HTMLElement | null {
 
 function resources(kernel: Kernel): HTMLElement | null {
   const rows = kernel.roof.resources.map((r) => {
-    const unit = kLevels.some((l) => l === r.name) || r.name.includes("link") ? "B/s" : "op/s";
+    const unit = r.regime !== "compute" ? "B/s" : r.name.startsWith("int") ? "op/s" : "F/s";
     const name = r.definition === "" || r.definition === r.name ? r.name : `${r.name} (${r.definition})`;
     return [
       name + (r.required ? "" : " *"),
@@ -152,7 +152,7 @@ function resources(kernel: Kernel): HTMLElement | null {
 function roofs(kernel: Kernel): HTMLElement | null {
   const rows = [
     [kernel.roof.ceiling ?? "roof", kernel.roof] as const,
-    ...(kernel.datasheet === null ? [] : [["datasheet", kernel.datasheet] as const]),
+    ...(kernel.datasheet === null || kernel.roof.ceiling === "datasheet" ? [] : [["datasheet", kernel.datasheet] as const]),
   ].map(([kind, roof]) => [
     kind,
     known(roof.fraction, (v) => more(roof.bound) + percent(v), () => kernel.reason ?? "not placed"),

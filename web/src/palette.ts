@@ -77,11 +77,8 @@ export function ink_of(theme: Theme): Ink {
 }
 
 export interface Shape {
-  symbol: string; // of ECharts
-  width: number; // of the box around it, per radius of the circle with the same area
-  height: number;
-  turn: number; // degrees
-  path: string; // in a box from -1.4 to 1.4, for the key
+  corners: (readonly [number, number])[]; // none: a circle. All shapes have the area of the unit circle
+  path: string;
 }
 
 function polygon(points: readonly (readonly [number, number])[]): string {
@@ -101,26 +98,18 @@ function cross(): (readonly [number, number])[] {
   return [[-h, -b], [h, -b], [h, -h], [b, -h], [b, h], [h, h], [h, b], [-h, b], [-h, h], [-b, h], [-b, -h], [-h, -h]];
 }
 
-function shape(points: (readonly [number, number])[], symbol: string, turn = 0): Shape {
-  const xs = points.map((p) => p[0]);
-  const ys = points.map((p) => p[1]);
-  return {
-    symbol: symbol === "" ? `path://${polygon(points)}` : symbol,
-    width: Math.max(...xs) - Math.min(...xs),
-    height: Math.max(...ys) - Math.min(...ys),
-    turn,
-    path: polygon(points),
-  };
+function shape(corners: (readonly [number, number])[]): Shape {
+  return { corners, path: polygon(corners) };
 }
 
 export const kShapes: Record<Position, Shape> = {
-  "memory-optimal": { symbol: "circle", width: 2, height: 2, turn: 0, path: "M-1,0a1,1 0 1 0 2,0a1,1 0 1 0 -2,0Z" },
-  "memory-suboptimal": shape(regular(3, -Math.PI / 2), "triangle"),
-  "compute-optimal": shape(regular(4, Math.PI / 4), "rect"),
-  "compute-suboptimal": shape(regular(4, 0), "diamond"),
-  "latency-bound": shape(regular(3, Math.PI / 2), "triangle", 180),
-  "communication-bound": shape(cross(), ""),
-  "unplaced": shape(regular(6, 0), ""),
+  "memory-optimal": { corners: [], path: "M-1,0a1,1 0 1 0 2,0a1,1 0 1 0 -2,0Z" },
+  "memory-suboptimal": shape(regular(3, -Math.PI / 2)),
+  "compute-optimal": shape(regular(4, Math.PI / 4)),
+  "compute-suboptimal": shape(regular(4, 0)),
+  "latency-bound": shape(regular(3, Math.PI / 2)),
+  "communication-bound": shape(cross()),
+  "unplaced": shape(regular(6, 0)),
 };
 
 // The mark of a position, for keys, tables and the drawer. Its colour comes from the style sheet.

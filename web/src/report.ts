@@ -30,6 +30,7 @@ export interface Resource {
   fraction: number | null;
   bound: Bound;
   definition: string;
+  regime: string | null;
   required: boolean;
   peak: number | null; // ops/s or bytes/s
 }
@@ -220,6 +221,7 @@ function resource(value: unknown): Resource {
     fraction: number(f.fraction),
     bound: bound(f.bound),
     definition: text(f.definition) ?? "",
+    regime: text(f.regime),
     required: f.required === true,
     peak: number(f.peak),
   };

@@ -5,7 +5,9 @@ import type { Bound, Kernel, Level, Position, Report } from "./report";
 export interface Row {
   kernel: Kernel;
   number: number; // 1 has the most time
-  label: string; // one printable line
+  name: string; // one printable line
+  grid: string; // where another kernel has the same name; else empty
+  label: string; // both
   search: string; // lower case
 }
 
@@ -28,25 +30,26 @@ export function rows_of(report: Report): Row[] {
   order.sort((a, b) => time(b) - time(a) || a - b);
   const rank = new Array<number>(order.length);
   order.forEach((index, n) => (rank[index] = n + 1));
-  const labels = labels_of(report.kernels);
+  const names = names_of(report.kernels);
   return report.kernels.map((kernel, i) => ({
     kernel,
     number: rank[i] ?? i + 1,
-    label: labels[i] ?? "",
+    ...(names[i] ?? { name: "", grid: "", label: "" }),
     search: [kernel.name, kernel.full_name.slice(0, kLongestSearch), kernel.operator ?? "", ...kernel.nvtx]
       .join("\n")
       .toLowerCase(),
   }));
 }
 
-// One printable line each; where kernels share a name, their grids tell them apart.
-function labels_of(kernels: readonly Kernel[]): string[] {
-  const plain = kernels.map((k) => printable(k.operator !== null ? `${k.operator}: ${k.name}` : k.name));
+// Where kernels share a name, their grids tell them apart.
+function names_of(kernels: readonly Kernel[]): Pick<Row, "name" | "grid" | "label">[] {
+  const names = kernels.map((k) => printable(k.operator !== null ? `${k.operator}: ${k.name}` : k.name));
   const times = new Map<string, number>();
-  for (const label of plain) times.set(label, (times.get(label) ?? 0) + 1);
+  for (const name of names) times.set(name, (times.get(name) ?? 0) + 1);
   return kernels.map((kernel, i) => {
-    const label = plain[i] ?? "";
-    return kernel.grid !== null && (times.get(label) ?? 0) > 1 ? `${label} ${dimensions(kernel.grid)}` : label;
+    const name = names[i] ?? "";
+    const grid = kernel.grid !== null && (times.get(name) ?? 0) > 1 ? dimensions(kernel.grid) : "";
+    return { name, grid, label: grid === "" ? name : `${name} ${grid}` };
   });
 }
 

@@ -195,7 +195,7 @@ export class KernelTable {
     }
     if (cell.title !== undefined) td.title = cell.title;
     if (column.key === "name") {
-      td.append(this.name_cell(row, cell.text));
+      td.append(this.name_cell(row));
       return td;
     }
     if (column.key === "position") td.append(icon(row.kernel.position));
@@ -208,9 +208,10 @@ export class KernelTable {
     return td;
   }
 
-  private name_cell(row: Row, name: string): HTMLElement {
+  private name_cell(row: Row): HTMLElement {
     const look = row.kernel.look ? el("span", { class: "look", title: "Worth a look: enough to gain, and not done yet" }, "look") : null;
-    return el("div", { class: "name" }, el("span", { class: "text", dir: "ltr" }, name), look);
+    const grid = row.grid === "" ? null : el("span", { class: "grid", title: "Grid" }, row.grid);
+    return el("div", { class: "name" }, el("span", { class: "text", dir: "ltr" }, row.name), grid, look);
   }
 
   private mark(tr: HTMLTableRowElement, index: number): void {

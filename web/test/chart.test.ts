@@ -127,8 +127,16 @@ describe("labels and shapes", () => {
         expect(a.left < b.left + b.width && b.left < a.left + a.width && a.top < b.top + b.height && b.top < a.top + a.height).toBe(false);
     });
   });
-  it("every position has a shape of its own", () => {
-    const shapes = kPositions.map((p) => `${kShapes[p].symbol} ${kShapes[p].turn}`);
-    expect(new Set(shapes).size).toBe(kPositions.length);
+  it("every position has a shape of its own, all of one area", () => {
+    expect(new Set(kPositions.map((p) => kShapes[p].path)).size).toBe(kPositions.length);
+    for (const p of kPositions) {
+      const { corners } = kShapes[p];
+      if (corners.length === 0) continue;
+      const twice = corners.reduce((sum, [x, y], i) => {
+        const [nx, ny] = corners[(i + 1) % corners.length]!;
+        return sum + x * ny - nx * y;
+      }, 0);
+      expect(Math.abs(twice) / 2, p).toBeCloseTo(Math.PI, 6);
+    }
   });
 });

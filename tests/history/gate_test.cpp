@@ -1,0 +1,196 @@
+// The gate over a history: it finds what is a drop, and nothing else.
+#include <gmock/gmock.h>
+
+#include <random>
+
+#include "roofline/error.h"
+#include "roofline/machines.h"
+#include "stores.h"
+
+namespace roofline::testing {
+namespace {
+
+using history::Store;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+constexpr const char* kMachine = "History GPU";
+
+// The machine's file as it is before and after its bandwidth was corrected.
+std::string machine_file(double dram_gb_per_s) {
+  return "id = \"history-gpu\"\nname = \"History GPU\"\ndriver_name = \"History GPU\"\nvendor = \"Test\"\n"
+         "compute_capability = \"9.0\"\ndram = \"" +
+         std::to_string(dram_gb_per_s) + " GB/s\"\n\"fp32.vector\" = \"50 TFLOP/s\"\n";
+}
+
+// The catalogue of this program knows the corrected bandwidth; old reports were made before.
+constexpr double kCorrected = 4400;
+constexpr double kOld = 4000;
+
+void load_machine() {
+  const MachineFile machine{"history-gpu.toml", machine_file(kCorrected)};
+  MachineCatalogue::add_to_instance({&machine, 1});
+}
+
+struct Commit {
+  double fraction = 0.9;         // of the true 4 TB/s, of the kernel that matters
+  std::string suffix = "<128>";  // of its full name
+  double clock_hz = 1.5e9;
+  double bandwidth = kOld;  // of the machine, as the catalogue of then had it
+};
+
+class History : public StoreTest {
+ protected:
+  void SetUp() override {
+    StoreTest::SetUp();
+    if (!IsSkipped()) load_machine();
+  }
+  // One run: three kernels, each time with 3 % of noise.
+  std::string run(const Commit& commit) {
+    const auto& catalogue = MachineCatalogue::instance();
+    auto machine = *catalogue.find(kMachine);
+    machine.ceilings.front().bandwidths.front().bytes_per_s = commit.bandwidth * 1e9;
+    ReportBuilder builder;
+    builder.report.machines = {machine};
+    builder.report.catalogue_version = commit.bandwidth == kOld ? "old" : std::string(catalogue.version());
+    const auto add = [&](const std::string& name, double fraction, const std::string& suffix) {
+      std::normal_distribution<double> noise(1, 0.03);
+      auto& row = add_kernel(builder, name, fraction / noise(random_));
+      row.full_name = "void " + name + suffix + "(float*)";
+      row.group.placement.clock_hz = commit.clock_hz;
+      if (row.datasheet) row.datasheet->clock_hz = commit.clock_hz;
+    };
+    add("rows_kernel", commit.fraction, commit.suffix);
+    add("norm_kernel", 0.7, "<float>");
+    add("copy_kernel", 0.85, "<float>");
+    return to_json(builder.build());
+  }
+
+  std::mt19937 random_{20260131};
+};
+ROOFLINE_ON_BOTH_STORES(History);
+
+// 200 records: 40 commits of 5 runs each. Before a commit is recorded, it passes the gate.
+TEST_P(History, OfTwoHundredRecordsTheGateFindsExactlyTheDrop) {
+#ifndef ROOFLINE_TOML
+  GTEST_SKIP() << "no TOML: a machine cannot be corrected";
+#endif
+  constexpr int kCommits = 40;
+  constexpr int kRuns = 5;
+  constexpr int kRename = 10;
+  constexpr int kCorrection = 18;
+  constexpr int kDrop = 25;
+  constexpr int kClock = 33;
+  auto store = Store::open(place(), Store::Access::write);
+  std::vector<int> drops, undecided;
+  for (int i = 0; i < kCommits; ++i) {
+    Commit commit;
+    if (i >= kRename) commit.suffix = "<256, 64>";
+    if (i >= kCorrection)
+      commit.bandwidth = kCorrected;  // the catalogue had been wrong: all fractions fall, no time does
+    if (i >= kDrop) commit.fraction = 0.55;
+    if (i >= kClock) commit.clock_hz = 1.2e9;
+    GateSide candidate;
+    std::vector<std::string> reports;
+    for (int r = 0; r < kRuns; ++r) {
+      reports.push_back(run(commit));
+      candidate.repeats.push_back(read_record(reports.back(), "run"));
+    }
+    if (i > 0) {
+      auto baseline = history::find_baseline(store, "latest", candidate.repeats.front(), {});
+      ASSERT_THAT(baseline.side.repeats, SizeIs(kRuns)) << i;
+      EXPECT_EQ(history::align_catalogues(baseline.side, candidate), i == kCorrection) << i;
+      const auto result = gate(baseline.side, candidate, {});
+      if (result.verdict == GateVerdict::drop) drops.push_back(i);
+      if (result.verdict == GateVerdict::inconclusive) undecided.push_back(i);
+      if (i == kDrop) {
+        EXPECT_EQ(result.findings.front().before_name, "rows_kernel");
+        EXPECT_EQ(result.findings.front().verdict, GateVerdict::drop);
+      }
+    }
+    for (const auto& report : reports)
+      store.record(new_record(report, {{"commit", std::to_string(i)}}, 1000 * (i + 1)));
+  }
+  EXPECT_THAT(drops, ElementsAre(kDrop));
+  EXPECT_THAT(undecided, ElementsAre(kClock));  // another clock is another roof: said, not guessed
+  EXPECT_THAT(store.list(), SizeIs(kCommits * kRuns));
+  EXPECT_THAT(store.trend("rows_kernel"), SizeIs(kCommits * kRuns));
+
+  // Without placing the baseline again the correction would look like a change of the program.
+  const auto old = store.list({{{"commit", std::to_string(kCorrection - 1)}}, "", {}, 1}).front();
+  auto step = store.step(old);
+  const auto recorded = *step.kernels.front().fraction;
+  EXPECT_EQ(history::recompute(step), 3U);
+  EXPECT_NEAR(*step.kernels.front().fraction / recorded, kOld / kCorrected, 1e-9);
+  const auto point = store.trend("rows_kernel", {{{"commit", "0"}}, "", {}, 1}).front();
+  EXPECT_NEAR(*point.datasheet_now / *point.datasheet_then, kOld / kCorrected, 1e-9);
+}
+
+TEST_P(History, LearnsTheNoiseFromItsRecords) {
+  std::vector<StepRecord> steps;
+  for (int i = 0; i < 40; ++i) {
+    Commit commit;
+    commit.fraction = i < 20 ? 0.9 : 0.5;  // one jump is no noise
+    steps.push_back(read_record(run(commit), "run"));
+  }
+  const auto noise = history::estimate_noise(steps);
+  ASSERT_TRUE(noise);
+  EXPECT_NEAR(*noise, 0.03, 0.015);  // of the noisiest of three kernels
+  EXPECT_FALSE(history::estimate_noise(std::span(steps).first(10)));
+  const std::vector<StepRecord> same(30, steps.front());
+  EXPECT_FALSE(history::estimate_noise(same)) << "one run, recorded again and again, says nothing about noise";
+}
+
+TEST_P(History, BaselinesAreChosenByWhatTheyAreCalled) {
+  auto store = Store::open(place(), Store::Access::write);
+  const auto candidate = read_record(run({}), "run");
+  EXPECT_TRUE(history::find_baseline(store, "latest", candidate, {}).side.repeats.empty());
+  std::vector<std::int64_t> ids;
+  const auto add = [&](const history::Labels& labels) {
+    ids.push_back(store.record(new_record(run({}), labels, static_cast<history::Time>(ids.size() + 1))).id);
+  };
+  add({});
+  add({});
+  add({{"commit", "a"}});
+  add({{"commit", "a"}});
+  add({{"commit", "a"}, {"branch", "side"}});
+  store.record(new_record(small_report(), {}, 100));  // another machine
+  const auto records = [&](const char* what, const history::Labels& labels = {}) {
+    return history::find_baseline(store, what, candidate, labels).records;
+  };
+  EXPECT_THAT(records("latest"), ElementsAre(ids[4]));
+  EXPECT_THAT(records("latest:2"), ElementsAre(ids[4], ids[3]));
+  EXPECT_THAT(records("label:commit=a"), ElementsAre(ids[4], ids[3], ids[2]));
+  EXPECT_THAT(records("latest", {{"branch", "side"}}), ElementsAre(ids[4]));
+  EXPECT_THAT(records(("@" + std::to_string(ids[0]) + "," + std::to_string(ids[1])).c_str()),
+              ElementsAre(ids[0], ids[1]));
+  EXPECT_THROW(records("latest:0"), UsageError);
+  EXPECT_THROW(records("latest:-1"), UsageError);
+  EXPECT_THROW(records("label:x"), UsageError);
+  EXPECT_THROW(records("newest"), UsageError);
+  EXPECT_THROW(records("999999"), UsageError);
+}
+
+// Roofs at a clock come from the run; a new machine in the catalogue must not make them incomparable.
+TEST_P(History, ACatalogueThatOnlyGrewChangesNothing) {
+  Commit commit;
+  commit.bandwidth = kCorrected;
+  auto record = read_record(run(commit), "run");
+  record.catalogue_version = "an older one";
+  for (auto& k : record.kernels) {
+    k.ceiling = CeilingKind::at_clock;
+    k.fraction_datasheet = k.fraction;
+  }
+  record.ceiling = CeilingKind::at_clock;
+  auto same = record;
+  EXPECT_TRUE(history::to_present_catalogue(same));
+  EXPECT_EQ(same.catalogue_version, MachineCatalogue::instance().version());
+  EXPECT_EQ(*same.kernels.front().fraction, *record.kernels.front().fraction);
+  for (auto& k : record.kernels) *k.fraction_datasheet *= kCorrected / kOld;
+  EXPECT_FALSE(history::to_present_catalogue(record))
+      << "its own entry was corrected: what that does at a clock is not known";
+}
+
+}  // namespace
+}  // namespace roofline::testing
