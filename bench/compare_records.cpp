@@ -21,9 +21,10 @@ roofline::StepRecord make(std::size_t rows, bool after) {
   for (std::size_t i = 0; i < rows; ++i) {
     if (after && i % 10 == 3) continue;
     roofline::KernelRecord k;
-    k.full_name = fmt::format("void at::native::vectorized_elementwise_kernel<{}, at::native::CUDAFunctor_{}<c10::BFloat16>, "
-                              "std::array<char*, 3ul> >(int, at::native::CUDAFunctor_{}<c10::BFloat16>, std::array<char*, 3ul>)",
-                              after && i % 3 == 0 ? 8 : 4, i, i);
+    k.full_name = fmt::format(
+        "void at::native::vectorized_elementwise_kernel<{}, at::native::CUDAFunctor_{}<c10::BFloat16>, "
+        "std::array<char*, 3ul> >(int, at::native::CUDAFunctor_{}<c10::BFloat16>, std::array<char*, 3ul>)",
+        after && i % 3 == 0 ? 8 : 4, i, i);
     k.name = "vectorized_elementwise_kernel";
     k.grid = {i % 977 + 1, 1, 1};
     k.block = {128, 1, 1};

@@ -35,7 +35,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const auto before = roofline::read_record(text.substr(0, middle), "before");
     check(before);
-    const auto after = middle == std::string_view::npos ? before : roofline::read_record(text.substr(middle + 3), "after");
+    const auto after =
+        middle == std::string_view::npos ? before : roofline::read_record(text.substr(middle + 3), "after");
     const auto comparison = roofline::compare({{before}}, {{after}});
     double sum = 0;
     for (const auto& row : comparison.kernels) sum += row.effect.total_s;

@@ -314,7 +314,8 @@ class CollectCommand : public Command {
     if (const auto failure = log.failure(exit, std::filesystem::exists(run.report))) {
       fmt::print(stderr, "roofline: {}: {}{}{}\n", failure->id, failure->finding, failure->remedy.empty() ? "" : "; ",
                  failure->remedy);
-      return exit.interrupted_by != 0 ? kSignalled + exit.interrupted_by : kInconclusive;
+      if (failure->id != "interrupted") return kInconclusive;
+      return kSignalled + (exit.interrupted_by != 0 ? exit.interrupted_by : exit.signal);
     }
     fmt::print(stderr, "{} launch{} profiled{}\n", log.profiled(), log.profiled() == 1 ? "" : "es",
                log.passes() ? fmt::format(" in {} passes each, as ncu counts", *log.passes()) : std::string());

@@ -39,6 +39,7 @@ class ExplainCommand : public Command {
         command_->add_option("-k,--kernel", analysis_.filter,
                              "Part of the name, or an expression; of several matches the one with most time");
     command_->add_option("--id", id_, "The launch with this number in the file, from 0, as ncu counts")
+        ->check(CLI::NonNegativeNumber)
         ->excludes(kernel);
     command_->add_option("--machine", analysis_.machine, "Catalogue machine, instead of the one that the file names");
     thresholds_.setup(*command_);

@@ -132,6 +132,9 @@ class GatePart : public HistoryPart {
       std::error_code error;
       // A file may be called 12; then it is meant.
       if (!history::names_records(what) || std::filesystem::exists(what, error)) {
+        if (what != "-" && !std::filesystem::exists(what, error))
+          throw UsageError(fmt::format(
+              "--baseline {}: no such file, and none of latest, latest:N, label:key=value or ids of records", what));
         all.side.repeats.push_back(read_record(source_.json(what), what));
         shown.push_back(what);
         continue;

@@ -98,17 +98,23 @@ class ListPart : public HistoryPart {
  public:
   void setup(CLI::App& history) override {
     command_ = history.add_subcommand("list", "The records, newest first");
+    command_->add_flag("--explain", explain_, "Instead: how the database looks up what the commands ask for");
     filter_.setup(*command_);
     store_.setup(*command_);
     output_.setup(*command_);
   }
   int run() override {
     const auto store = store_.open(Store::Access::read);
+    if (explain_) {
+      for (const auto& [question, plan] : store.query_plans()) fmt::print("{}\n{}", question, plan);
+      return kOk;
+    }
     output_.print(list_document(store.list(filter_.filter()), store.name()));
     return kOk;
   }
 
  private:
+  bool explain_ = false;
   FilterOptions filter_;
   StoreOption store_;
   Output output_;

@@ -93,6 +93,8 @@ class AddPart : public MachinePart {
     const auto kept = keep_user_machine(read_machine_file(file_), replace_);
     fmt::print("{} as {}{}\n", kept.replaced ? "replaced" : "added", kept.path.string(),
                kept.hides_ours ? fmt::format("; it takes the place of the catalogue's own '{}'", kept.id) : "");
+    for (const auto& name : kept.takes_names)
+      fmt::print(stderr, "roofline: '{}' means this machine from now on, no longer the catalogue's\n", name);
     return kOk;
   }
 

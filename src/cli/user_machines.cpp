@@ -101,6 +101,21 @@ void check_machine_id(const std::string& id) {
                                cut_middle(id, kLongest), kLongest));
 }
 
+// Names of the file that look-ups gave to another machine of the catalogue until now.
+std::vector<std::string> names_taken(const MachineFile& file, const std::string& id) {
+  const auto& built_in = MachineCatalogue::built_in();
+  const auto with = built_in.with({&file, 1});
+  const auto* machine = with.find(id);
+  std::vector<std::string> taken;
+  if (machine == nullptr) return taken;
+  for (const auto& figure : with.facts(*machine).figures) {
+    if (figure.key != "driver_name" && figure.key != "alias" && figure.key != "short_name") continue;
+    const auto* before = built_in.find(figure.text);
+    if (before != nullptr && before->id != id) taken.push_back(figure.text);
+  }
+  return taken;
+}
+
 KeptMachine keep_user_machine(const MachineFile& file, bool replace) {
   const auto folder = user_machine_folder();
   if (folder.empty()) throw UsageError("no folder to keep it in: set HOME or XDG_CONFIG_HOME");
@@ -114,6 +129,7 @@ KeptMachine keep_user_machine(const MachineFile& file, bool replace) {
   const auto& ours = MachineCatalogue::built_in().machines();
   kept.hides_ours = std::any_of(ours.begin(), ours.end(), [&](const Machine& m) { return m.id == kept.id; });
   check_with_others(file, kept.path);
+  kept.takes_names = names_taken(file, kept.id);
   save(file.text, kept.path);
   return kept;
 }

@@ -21,8 +21,9 @@ std::vector<MachineFile> user_machine_files();
 struct KeptMachine {
   std::string id;
   std::filesystem::path path;
-  bool replaced = false;    // one of the same id that was added before
-  bool hides_ours = false;  // the catalogue's own of that id
+  bool replaced = false;                 // one of the same id that was added before
+  bool hides_ours = false;               // the catalogue's own of that id
+  std::vector<std::string> takes_names;  // that meant another machine of the catalogue until now
 };
 
 // Throws UsageError where it is no id for a machine, or there is no folder to keep machines in.

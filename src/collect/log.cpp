@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <csignal>
 #include <cstring>
 
 #include "roofline/collect.h"
@@ -110,15 +111,16 @@ std::optional<Failure> NcuLog::known_failure() const {
 }
 
 std::optional<Failure> NcuLog::failure(const Exit& exit, bool report_exists) const {
-  if (exit.interrupted_by != 0)
-    return failure_of("interrupted", fmt::format("interrupted by signal {}", exit.interrupted_by), "");
+  // Ctrl-C goes from the terminal to the profiler, past us.
+  const int interruption = exit.interrupted_by != 0 ? exit.interrupted_by : exit.signal == SIGINT ? SIGINT : 0;
+  if (interruption != 0) return failure_of("interrupted", fmt::format("interrupted by signal {}", interruption), "");
   if (exit.signal != 0)
     return failure_of("killed", fmt::format("ncu was ended by signal {} ({})", exit.signal, strsignal(exit.signal)),
                       exit.signal == 9
                           ? "the machine may have run out of memory: collect fewer launches (--launch-count)"
                           : "run the program without ncu first");
   const bool fine = report_exists && profiled_ > 0;
-  if (const auto known = known_failure(); known && (!fine || known->id != "nothing-profiled")) return known;
+  if (auto known = known_failure(); known && (!fine || known->id != "nothing-profiled")) return known;
   if (fine) return std::nullopt;
   if (application_code_)
     return failure_of("application-failed",

@@ -80,7 +80,8 @@ class Grid {
  public:
   explicit Grid(double total_s) {
     constexpr int kBits = 47;  // sums may grow to 2^53 quanta: 64 times the total
-    if (total_s > 0) quantum_ = std::ldexp(1.0, std::max(std::ilogb(total_s) + 1 - kBits, -1000));
+    if (total_s > 0 && std::isfinite(total_s))
+      quantum_ = std::ldexp(1.0, std::max(std::ilogb(total_s) + 1 - kBits, -1000));
   }
   double round(double seconds) const { return quantum_ * std::nearbyint(seconds / quantum_); }
 
@@ -104,7 +105,7 @@ Effect effect_of(const GroupSide& before, const GroupSide& after, bool comparabl
   const double old_time = grid.round(a.value_or(0));
   const double new_time = grid.round(b.value_or(0));
   // Without a time on one of both sides nothing is known of the change.
-  if (!a || !b) return out;
+  if (!a || !b || !std::isfinite(new_time - old_time)) return out;
   out.total_s = out.efficiency_s = new_time - old_time;
   if (before.empty || after.empty) {
     out.work_s = out.total_s;

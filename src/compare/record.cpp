@@ -17,12 +17,14 @@ namespace json = simdjson::ondemand;
 constexpr std::string_view kSchemaFamily = "roofline/report/";
 constexpr std::string_view kSchema = "roofline/report/1";
 
+constexpr double kExactIntegers = 9007199254740992.0;  // 2^53
+
 // ---------------------------------------------------------------- from a report in memory
 
 std::optional<double> dram_total(const Work& work) { return work.level(MemoryLevel::dram).total.get(); }
 
 void copy_work(const Work& work, KernelRecord& out) {
-  out.launches = static_cast<std::uint64_t>(std::llround(std::max(0.0, work.launches)));
+  out.launches = static_cast<std::uint64_t>(std::llround(std::clamp(work.launches, 0.0, kExactIntegers)));
   out.time_s = work.time.get();
   const auto flops = work.flops();
   out.flops = flops.get();
@@ -216,18 +218,19 @@ class RecordReader {
     return number;
   }
 
-  // Times, counts, fractions: none of them is ever below zero.
+  // Times, counts, fractions: none of them is ever below zero, or so large that sums are no longer finite.
   static std::optional<double> amount(json::value value) {
+    constexpr double kLargest = 1e30;
     const auto n = number(value);
+    if (n && *n > kLargest) throw Fault{"out-of-range", fmt::format("{}", *n), "a number below 1e30, or null"};
     if (n && *n < 0) throw Fault{"out-of-range", fmt::format("{}", *n), "a number that is not negative, or null"};
     return n;
   }
 
   static std::uint64_t whole(json::value value, std::uint64_t otherwise) {
-    constexpr double kExact = 9007199254740992.0;  // 2^53
     const auto n = amount(value);
     if (!n) return otherwise;
-    if (*n > kExact) throw Fault{"out-of-range", fmt::format("{}", *n), "a whole number below 2^53"};
+    if (*n > kExactIntegers) throw Fault{"out-of-range", fmt::format("{}", *n), "a whole number below 2^53"};
     return static_cast<std::uint64_t>(std::llround(*n));
   }
 

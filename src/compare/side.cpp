@@ -154,7 +154,7 @@ SideKernel kernel_of(const Collected& c) {
   m = first;
   m.full_name = out.full_name;
   const auto repeats = static_cast<double>(c.repeats.size());
-  m.launches = static_cast<std::uint64_t>(std::llround(mean(out.launches).value_or(0)));
+  m.launches = static_cast<std::uint64_t>(std::llround(std::min(mean(out.launches).value_or(0), 9e15)));
   m.time_s = mean(out.time_s);
   m.launch_time_s.reset();
   m.flops = mean(out.flops);

@@ -23,7 +23,9 @@ constexpr std::array<PositionAdvice, 7> kAdvice = {{
      "Better memory access or more bandwidth will not help; nor will more occupancy."},
     {Position::compute_suboptimal,
      "Below the compute roof: arithmetic limits the kernel, and its units are not kept busy.",
-     "Use tensor cores, tile better, reduce divergence, move work off the busiest unit.",
+     "Tile better, reduce divergence, move work off the busiest unit; matrix products belong on tensor cores, where "
+     "the "
+     "chip has them for this precision.",
      "Quantizing only to save bytes will not help: memory is not what it waits for."},
     {Position::latency_bound, "Far below both roofs: the kernel waits rather than moves or computes.",
      "Give it more parallelism: more blocks and warps, more independent instructions per thread, shorter dependency "

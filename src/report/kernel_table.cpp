@@ -266,6 +266,7 @@ struct Shown {
   bool shape = false;
   bool gain = false;
   bool launch = false;
+  bool datasheet = false;
 };
 
 Shown shown_columns(const Report& report, const TableOptions& options, const std::vector<std::string>& labels) {
@@ -275,6 +276,8 @@ Shown shown_columns(const Report& report, const TableOptions& options, const std
   for (std::size_t i = 0; i < report.rows.size(); ++i) {
     const auto& row = report.rows[i];
     devices.insert(row.device);
+    shown.datasheet |=
+        row.datasheet && row.datasheet->fraction && row.group.placement.ceiling != CeilingKind::datasheet;
     shown.op |= !row.op.empty() && row.op != row.name;
     shown.shape |= !names.emplace(labels[i], row.input, row.device).second;
   }
@@ -370,6 +373,30 @@ void add_work(std::vector<ColumnSpec>& out) {
                  [](const Line& l, const Cells& c, const Report&) { return c.achieved(l); }});
   out.push_back(
       {data("dram_bytes_per_s"), [](const Line& l, const Cells& c, const Report&) { return c.byte_rate(l); }});
+}
+
+// The placement under the datasheet's roofs, beside the one in use.
+template <typename Value>
+Cell datasheet_cell(const Line& line, Value value) {
+  return line.row != nullptr && line.row->datasheet ? value(*line.row->datasheet) : Cell{};
+}
+
+Cell datasheet_fraction(const Placement& p) {
+  if (!p.fraction) return {};
+  return {(p.bound == Bound::lower ? "≥ " : "") + numbers::percent(*p.fraction), p.fraction, Tone::faint};
+}
+
+void add_datasheet(std::vector<ColumnSpec>& out, const Shown& shown) {
+  out.push_back({shown_if(shown.datasheet, for_people("datasheet", "datasheet_fraction", 14)),
+                 [](const Line& l, const Cells&, const Report&) {
+                   return l.row == nullptr ? text_cell(" ") : datasheet_cell(l, datasheet_fraction);
+                 }});
+  out.push_back({data("datasheet_roof_time_s"), [](const Line& l, const Cells&, const Report&) {
+                   return datasheet_cell(l, [](const Placement& p) { return raw_cell(p.roof_time_s); });
+                 }});
+  out.push_back({data("datasheet_roof", Align::left), [](const Line& l, const Cells&, const Report&) {
+                   return datasheet_cell(l, [](const Placement& p) { return text_cell(bound_by(p)); });
+                 }});
 }
 
 // Where it stands.
@@ -485,6 +512,7 @@ Table kernel_table(const Report& report, const TableOptions& options, const std:
   add_identity(specs, shown);
   add_work(specs);
   add_place(specs);
+  add_datasheet(specs, shown);
   add_time(specs, shown);
   add_verdict(specs, verdict_least(report));
 

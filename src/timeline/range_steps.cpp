@@ -29,7 +29,7 @@ std::string without_numbers(std::string_view name) {
 }
 
 // Names that steps usually bear, most telling first.
-constexpr std::string_view kStepNames[] = {"ProfilerStep", "execute_model", "execute_context", "train_step", "step",
+constexpr std::string_view kStepNames[] = {"ProfilerStep", "execute_model", "execute_",  "train_step", "step",
                                            "Step",         "iteration",     "iter",            "batch",      "forward"};
 
 std::size_t rank_of_name(std::string_view name) {

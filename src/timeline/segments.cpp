@@ -7,6 +7,8 @@
 namespace roofline {
 namespace {
 
+constexpr std::int64_t kMostLatency = 20'000;  // ns from the return of a launch call
+
 // What runs on a device at one moment.
 struct Running {
   std::uint32_t compute = 0, communication = 0, copies = 0, graphs = 0;
@@ -53,7 +55,10 @@ class GapReader {
     const auto* thread = facts_.thread(call->thread);
     before_launch({gap.start_ns, launch}, thread);
     put_less_profiler({launch, returned}, StepPart::launch_call, call->name, thread);
-    put({returned, gap.end_ns}, StepPart::launch_latency, kNone);
+    // A launch takes the GPU some microseconds; whoever begins much later waited for something else.
+    const auto begun = std::min(gap.end_ns, returned + kMostLatency);
+    put({returned, begun}, StepPart::launch_latency, kNone);
+    put({begun, gap.end_ns}, StepPart::device_gap, kNone);
   }
 
  private:

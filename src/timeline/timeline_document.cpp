@@ -130,10 +130,12 @@ class Writer {
     }
     const auto& s = *step.step_s;
     const auto by = step.steps_by == StepsBy::ranges ? fmt::format("found by ranges '{}'", step.steps_of)
-                                                     : fmt::format("taken for steps because {} repeats (so may a layer: --range names "
-                                                                   "the ranges that are steps)", step.steps_of);
-    std::string text = fmt::format("{} step{} of {} (median; {} to {}), {}.", s.count, s.count == 1 ? "" : "s",
-                                   si(s.median, "s"), si(s.min, "s"), si(s.max, "s"), by);
+                                                     : fmt::format("taken for steps because {} repeats (a layer may, too: "
+                                                                   "--range names ranges that are steps)",
+                                                                   step.steps_of);
+    std::string text = s.count == 1 ? fmt::format("1 step of {}, {}.", si(s.median, "s"), by)
+                                    : fmt::format("{} steps of {} (median; {} to {}), {}.", s.count, si(s.median, "s"),
+                                                  si(s.min, "s"), si(s.max, "s"), by);
     const auto warm = std::count_if(step.steps.begin(), step.steps.end(), [](const Step& x) { return x.warm_up; });
     if (warm > 0) text += fmt::format(" The first {} took over 1.5 times as long: warm-up, left out.", warm);
     if (step.steps.size() > 1) text += " The last one is left out: its end is not known.";

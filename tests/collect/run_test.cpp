@@ -152,6 +152,13 @@ TEST_F(FakeNcu, AProgramThatFailsLateWasMeasured) {
   EXPECT_EQ(log_.passes(), 3);
 }
 
+TEST_F(FakeNcu, InterruptionsAreNamed) {
+  const NcuLog log;
+  EXPECT_EQ(log.failure({0, SIGINT, 0}, true)->id, "interrupted");
+  EXPECT_EQ(log.failure({1, 0, SIGTERM}, true)->id, "interrupted");
+  EXPECT_EQ(log.failure({0, SIGSEGV, 0}, true)->id, "killed");
+}
+
 TEST_F(FakeNcu, WhatTheProgramPrintsIsNoError) {
   NcuLog log;
   for (const char* line : {"==PROF== Connected to process 1 (app)", "my log: ==ERROR== ERR_NVGPUCTRPERM",
@@ -209,6 +216,15 @@ TEST_F(FakeNcu, WhatWasFoundInUseIsNeverTakenAsZero) {
   const auto without = with_types(read_profile(testing::report_of({{"gemm", {{"gpu__time_duration.sum", 1000}}}}), "m"),
                                   types, testing::gh100(), filled);
   EXPECT_EQ(without.launches.at(0).metrics.get(MetricCatalogue::instance().require(kBf16)), std::nullopt);
+}
+
+TEST_F(FakeNcu, WhatWasMeasuredIsKept) {
+  const auto types = read_profile(types_report(), "types");
+  const std::string fp8 = "sm__ops_path_tensor_src_fp8_sparsity_off.sum";
+  std::size_t filled = 0;
+  const auto measured =
+      with_types(read_profile(testing::report_of({{"gemm", {{fp8, 77}}}}), "m"), types, testing::gh100(), filled);
+  EXPECT_EQ(measured.launches.at(0).metrics.get(MetricCatalogue::instance().require(fp8)), 77);
 }
 
 TEST_F(FakeNcu, ArgumentsReachTheProgramUnchanged) {

@@ -64,6 +64,14 @@ describe("a report of the program", () => {
       await screenshot(page, "decode-light");
     });
   });
+  it("never shows a lower bound as exact", async () => {
+    await on(made_up(), {}, async ({ page }) => {
+      expect(await page.locator("#one-number").textContent()).toBe("≥ 61%");
+      expect(await page.locator(".one .detail").textContent()).toBe("of the roof, over the 95.7% of the time that could be placed, at most 70%");
+      const bounds = await page.locator("tbody tr[data-index] .c-fraction .text").allTextContents();
+      expect(bounds.filter((t) => t.startsWith("≥ ")).length).toBeGreaterThan(0);
+    });
+  });
   it("is also written for one kernel and for a model", async () => {
     await on(program_page("explain", kExample, "--kernel", "attention"), {}, async ({ page }) => {
       expect(await names(page)).toEqual(["attention"]);
