@@ -56,18 +56,29 @@ constexpr Signature kSignatures[] = {
     {0, "\x89PNG", "picture", "a picture", "name the profiler's report itself"},
 };
 
-// Two marks on one line: titles of `nsys stats`, as CSV or in columns, and what nsys says while it makes them.
+// Two marks on one line: titles of `nsys stats`, as CSV or in columns, and what nsys says while it makes them; files
+// that lie beside counters and hold none.
 struct LineMarks {
   std::string_view first, second;
   const char* kind;
   const char* found;
+  const char* action = kExportNsys;
 };
-constexpr LineMarks kNsysLines[] = {
+constexpr const char* kImportCeilings = "roofline measure --import FILE takes such ceilings";
+constexpr LineMarks kForeignLines[] = {
     {"Time (%)", "Total Time (ns)", "nsys-csv", "a table of Nsight Systems"},
     {"Start (ns)", "Duration (ns)", "nsys-csv", "a table of Nsight Systems"},
     {"Executing '", "' stats report", "nsys-text", "text that Nsight Systems printed"},
     {"Generating '", ".qdstrm'", "nsys-text", "text that Nsight Systems printed"},
     {"%]", ".nsys-rep", "nsys-text", "text that Nsight Systems printed"},
+    {"HBMBw", "FP32Flops", "measured-ceilings", "ceilings that rocprof-compute measured, without kernels",
+     "name the pmc_perf.csv beside it, or the folder; roofline measure --import FILE takes the ceilings"},
+    {"gpu_arch", "cu_per_gpu", "system-information", "what rocprof-compute wrote down of the machine, without kernels",
+     "name the pmc_perf.csv beside it, or the folder"},
+    {"\"empirical\": {", "", "measured-ceilings",
+     "ceilings that the Empirical Roofline Toolkit measured, without kernels", kImportCeilings},
+    {"ERT_VERSION", "", "measured-ceilings", "a log of the Empirical Roofline Toolkit: ceilings, without kernels",
+     "roofline measure --import takes its roofline.json"},
 };
 
 InputProblem problem(std::string_view path, std::string kind, std::string found, std::string action) {
@@ -163,11 +174,11 @@ std::optional<InputProblem> recognise_foreign_text(std::string_view head, std::s
   while (!look.empty()) {
     const auto line = look.substr(0, look.find('\n'));
     look.remove_prefix(std::min(line.size() + 1, look.size()));
-    const auto* marks = std::find_if(std::begin(kNsysLines), std::end(kNsysLines), [&](const LineMarks& m) {
+    const auto* marks = std::find_if(std::begin(kForeignLines), std::end(kForeignLines), [&](const LineMarks& m) {
       const auto at = line.find(m.first);
       return at != std::string_view::npos && line.find(m.second, at) != std::string_view::npos;
     });
-    if (marks != std::end(kNsysLines)) return problem(path, marks->kind, marks->found, kExportNsys);
+    if (marks != std::end(kForeignLines)) return problem(path, marks->kind, marks->found, marks->action);
   }
   return std::nullopt;
 }

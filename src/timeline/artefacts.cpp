@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "timeline/device_step.h"
+#include "timeline/words.h"
 
 namespace roofline {
 namespace {
@@ -25,6 +26,7 @@ class Finder {
     before_launch();
     profilers_own();
     deferred_work();
+    single_gap();
     return std::move(out_);
   }
 
@@ -164,6 +166,22 @@ class Finder {
     add("deferred", fmt::format("the host runs {} ahead of the GPU, more than a step: steps are cut where their work ran, "
                                 "not where it was launched",
                                 duration_text(median)));
+  }
+
+  // Often the start of the profiler, or code that is loaded at its first use.
+  void single_gap() {
+    const auto& a = step_.counted;
+    for (std::size_t i = kFirstIdlePart; i < kStepParts; ++i) {
+      const auto longest = a.evidence[i].longest.length();
+      if (2 * longest < a.wall_ns || a.evidence[i].next == kNone) continue;
+      const auto rest = static_cast<double>(a.wall_ns - longest);
+      add("single-gap",
+          fmt::format("one gap of {} ({} of all, before {}) outweighs everything else: a pause of the program or of the "
+                      "profiler rather than a property of the step. Without it kernels run {} of the time",
+                      duration_text(longest), percent_text(a.share(longest)),
+                      work_name(timeline(), timeline().activities[a.evidence[i].next]),
+                      percent_text(rest > 0 ? static_cast<double>(a[StepPart::compute] + a[StepPart::graph]) / rest : 0)));
+    }
   }
 
   const DeviceView& view_;

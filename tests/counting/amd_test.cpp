@@ -159,7 +159,9 @@ TEST(AmdCounting, CopyOfKnownSizeOnTwoChips) {
       const auto& dram = work.level(MemoryLevel::dram);
       EXPECT_NEAR(dram.read.value(), kEachWay, 0.005 * kEachWay);
       // Later launches find room for a part of their writes in the L2.
-      if (launch.ordinal == 0) EXPECT_NEAR(dram.write.value(), kEachWay, 0.005 * kEachWay);
+      if (launch.ordinal == 0) {
+        EXPECT_NEAR(dram.write.value(), kEachWay, 0.005 * kEachWay);
+      }
       EXPECT_LE(dram.write.value(), 1.005 * kEachWay);
       EXPECT_EQ(dram.total.evidence(), Evidence::counter);
       EXPECT_EQ(work.level(MemoryLevel::l2).total.value(), 2 * kEachWay);

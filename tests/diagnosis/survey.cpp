@@ -33,13 +33,16 @@ std::string place(const std::string& file, const Launch& launch) {
   return fmt::format("{}: {}", std::filesystem::path(file).filename().string(), short_kernel_name(launch.name));
 }
 
+std::string code(const std::string& text) { return text.empty() ? "–" : "`" + text + "`"; }
+
 bool has(const KernelRow& row, std::string_view id) {
   return std::any_of(row.findings.begin(), row.findings.end(), [&](const Finding& f) { return f.id == id; });
 }
 
 bool can_see(const RuleInfo& rule, const Launch& launch, const Profile& profile) {
   if (rule.metrics.empty() || !rule.reads.empty()) return true;
-  return std::any_of(launch.metrics.values().begin(), launch.metrics.values().end(), [&](const auto& v) {
+  const auto values = launch.metrics.values();
+  return std::any_of(values.begin(), values.end(), [&](const auto& v) {
     return std::find(rule.metrics.begin(), rule.metrics.end(), profile.metric_name(v.first)) != rule.metrics.end();
   });
 }
@@ -90,8 +93,8 @@ class Survey {
     for (const auto& rule : diagnosis_rules()) {
       const auto it = uses_.find(std::string(rule.id));
       const Use use = it == uses_.end() ? Use{} : it->second;
-      fmt::print("| `{}` | {} | {} | {} | {} | {} |\n", rule.id, use.fired, use.silent, use.blind, use.example,
-                 use.quiet);
+      fmt::print("| `{}` | {} | {} | {} | {} | {} |\n", rule.id, use.fired, use.silent, use.blind, code(use.example),
+                 code(use.quiet));
     }
     fmt::print(
         "\n| rule of Nsight Compute | both object | both silent | only NVIDIA | of these done | of these not measured "

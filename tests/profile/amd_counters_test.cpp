@@ -168,6 +168,15 @@ TEST(AmdCounters, EveryCutOfTheTableIsReadOrRefused) {
   }
 }
 
+TEST(AmdCounters, WhatLiesBesideCountersSaysWhatItIs) {
+  EXPECT_EQ(refusal("device,HBMBw,HBMBwLow,L2Bw,FP32Flops\n0,1388.9,1388.3,5018.2,20941.9\n").kind,
+            "measured-ceilings");
+  EXPECT_EQ(refusal("workload_name,gpu_model,gpu_arch,gpu_l1,cu_per_gpu\nx,MI200,gfx90a,16,104\n").kind,
+            "system-information");
+  EXPECT_EQ(refusal("{\n  \"empirical\": {\n  \"gbytes\": {}}}\n").kind, "measured-ceilings");
+  EXPECT_EQ(refusal("  11.03 GFLOPs\n\nMETA_DATA\nERT_VERSION  1.1.0\n").kind, "measured-ceilings");
+}
+
 TEST(AmdCounters, RealFiles) {
   const char* const mi200 = "data/rocprof/ROCm__rocprofiler-compute__vcopy_MI200_pmc_perf.csv";
   ROOFLINE_NEEDS_SHARED(mi200);
