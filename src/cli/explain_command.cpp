@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -66,7 +68,7 @@ class ExplainCommand : public Command {
     show_own_roofs(profiles.front(), report, index);
     const auto nvidia = rules_of(profiles.front(), row);
     const auto document = explain_document(report, index, nvidia, collect(profiles.front(), row, nvidia));
-    output_.print(document, Output::Forms{[&] { return to_json(alone(report, index)); },
+    output_.print(document, Output::Forms{[&] { return json(alone(report, index), nvidia); },
                                           [&] { return hierarchical_chart(report, index); },
                                           [&] { return to_html(to_json(alone(report, index))); }});
     if (chart_ && output_.for_terminal() && command_->count("--output") == 0) print_chart(report, index);
@@ -123,6 +125,27 @@ class ExplainCommand : public Command {
   static std::string collect(const Profile& profile, const KernelRow& row, const std::vector<RuleResult>& nvidia) {
     if (!profile.format.starts_with("ncu") || !nvidia.empty() || !row.diagnosed_launch) return {};
     return std::string(kSections) + " -o report ./app";
+  }
+
+  // The report of this kernel alone, with the profiler's own rule results beside ours.
+  static std::string json(const Report& one, const std::vector<RuleResult>& nvidia) {
+    using Json = nlohmann::ordered_json;
+    auto out = Json::parse(to_json(one));
+    Json rules = Json::array();
+    for (const auto& rule : nvidia) {
+      Json messages = Json::array();
+      for (const auto& m : rule.messages) messages.push_back({{"type", m.type}, {"text", m.text}});
+      Json ours = Json::array();
+      for (const auto id : counterparts(rule.rule)) ours.push_back(std::string(id));
+      rules.push_back({{"rule", rule.rule},
+                       {"title", rule.title},
+                       {"objects", nvidia_objects(rule)},
+                       {"messages", std::move(messages)},
+                       {"speedup_percent", rule.speedup_type.empty() ? Json() : Json(rule.speedup_percent)},
+                       {"counterparts", std::move(ours)}});
+    }
+    out["kernels"].at(0)["nvidia_rules"] = std::move(rules);
+    return out.dump(1) + '\n';
   }
 
   static Report alone(const Report& report, std::size_t index) {
