@@ -41,8 +41,8 @@ class MetricMatrix {
 
  private:
   std::vector<Chip> chips_;
-  std::vector<std::string> columns_;
-  std::map<std::string, std::string, std::less<>> cells_;  // one character per column; "base.*" for all roll-ups
+  std::map<std::string, std::size_t, std::less<>> column_of_;  // by chip
+  std::map<std::string, std::string, std::less<>> cells_;      // one character per column; "base.*" for all roll-ups
 };
 
 // What is known of the chip to collect on.

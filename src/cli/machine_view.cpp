@@ -453,8 +453,10 @@ Document machine_list(const MachineCatalogue& catalogue, const std::vector<const
                    number_column("Ridge", "bf16_ridge_flop_per_byte"),
                    text_column("Measured", "measured", false, 4)};
   std::size_t users = 0;
+  bool measured = false;
   for (const auto* m : machines) {
     const auto* c = &main_ceiling(*m);
+    measured = measured || c->kind == CeilingKind::measured;
     const auto ridge = ridge_point(*c, *parse_precision("bf16.tensor"));
     const bool user = !catalogue.facts(*m).origin.empty();
     users += user ? 1 : 0;
@@ -466,9 +468,9 @@ Document machine_list(const MachineCatalogue& catalogue, const std::vector<const
   }
   Document document;
   document.blocks.emplace_back(std::move(table));
-  std::string text = fmt::format(
-      "{} machine{}; dense peaks of the datasheet (measured where there is none), ridge of BF16 in FLOP/byte.",
-      machines.size(), machines.size() == 1 ? "" : "s");
+  std::string text = fmt::format("{} machine{}; dense peaks of the datasheet, ridge of BF16 in FLOP/byte.",
+                                 machines.size(), machines.size() == 1 ? "" : "s");
+  if (measured) text += " Of a machine without one: what was measured.";
   if (users > 0) text += fmt::format(" *: from {} of yours.", users == 1 ? "a file" : "files");
   document.blocks.emplace_back(Paragraph{std::move(text), Tone::normal});
   return document;

@@ -45,17 +45,18 @@ MetricMatrix MetricMatrix::parse(std::string_view csv) {
   MetricMatrix matrix;
   auto header = take(csv, '\n');
   if (take(header, ',') != "metric") fail("no header");
+  std::size_t columns = 0;
   while (!header.empty()) {
-    matrix.chips_.push_back(parse_chip(take(header, ' ')));
-    const auto& chip = matrix.chips_.back();
-    if (chip.like == chip.name) matrix.columns_.push_back(chip.name);
+    const auto& chip = matrix.chips_.emplace_back(parse_chip(take(header, ' ')));
+    const auto like = matrix.column_of_.find(chip.like);
+    if (chip.like != chip.name && like == matrix.column_of_.end()) fail(chip.name + " equals a chip that is not there");
+    matrix.column_of_.emplace(chip.name, chip.like == chip.name ? columns++ : like->second);
   }
   while (!csv.empty()) {
     auto line = take(csv, '\n');
     if (line.empty()) continue;
     const auto name = take(line, ',');
-    if (line.size() != matrix.columns_.size())
-      fail(fmt::format("{}: {} chips where {} are expected", name, line.size(), matrix.columns_.size()));
+    if (line.size() != columns) fail(fmt::format("{}: {} chips where {} are expected", name, line.size(), columns));
     if (!matrix.cells_.emplace(name, line).second) fail(fmt::format("{} stands twice", name));
   }
   return matrix;
@@ -72,14 +73,16 @@ const MetricMatrix::Chip* MetricMatrix::chip(std::string_view name) const {
 }
 
 std::optional<int> MetricMatrix::passes(std::string_view metric, std::string_view name) const {
-  const auto* known = chip(name);
-  if (known == nullptr) return std::nullopt;
-  const auto column = std::find(columns_.begin(), columns_.end(), known->like);
-  if (column == columns_.end()) return std::nullopt;
+  auto column = column_of_.find(name);
+  if (column == column_of_.end()) {
+    const auto* known = chip(name);
+    if (known == nullptr) return std::nullopt;
+    column = column_of_.find(known->name);
+  }
   auto it = cells_.find(metric);
   if (it == cells_.end()) it = cells_.find(std::string(metric.substr(0, metric.find('.'))) + ".*");
   if (it == cells_.end()) return std::nullopt;
-  return parse_cell(it->second[static_cast<std::size_t>(column - columns_.begin())]);
+  return parse_cell(it->second[column->second]);
 }
 
 std::optional<Target> find_target(std::string_view chip_or_capability, std::string_view device) {

@@ -63,14 +63,14 @@ Profile with_types(Profile measured, const Profile& types, const Target& target,
   for (auto& launch : measured.launches) {
     const auto it = zeros.find(launch.name);
     if (launch.failed || it == zeros.end()) continue;
-    bool any = false;
-    for (const auto id : it->second) {
-      if (launch.metrics.get(id)) continue;
-      launch.metrics.set(id, 0);
-      any = true;
-    }
-    if (any) launch.metrics.finish();
-    filled += any ? 1 : 0;
+    // A set being changed answers no questions: first what is absent, then the zeros.
+    std::vector<MetricId> absent;
+    for (const auto id : it->second)
+      if (!launch.metrics.get(id)) absent.push_back(id);
+    if (absent.empty()) continue;
+    for (const auto id : absent) launch.metrics.set(id, 0);
+    launch.metrics.finish();
+    ++filled;
   }
   return measured;
 }

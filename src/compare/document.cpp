@@ -226,7 +226,11 @@ Table kernel_table(const Comparison& c, const Shown& shown, const Labels& labels
       {effect_text(c.total.total_s, total.ratio), c.total.total_s},
       total.ratio ? Cell{(within_noise(total) ? "~" : "") + change_text(*total.ratio), *total.ratio - 1} : Cell{},
       interval_cell(total),
-      {},
+      c.comparable && c.side_before.fraction && c.side_after.fraction
+          ? Cell{fmt::format("{} → {}", fraction_of(c.side_before.fraction, c.side_before.bound),
+                             fraction_of(c.side_after.fraction, c.side_after.bound)),
+                 c.side_after.fraction}
+          : Cell{},
       {},
       c.total.split_known ? Cell{signed_seconds_text(c.total.work_s), c.total.work_s} : Cell{},
       c.total.split_known ? Cell{signed_seconds_text(c.total.efficiency_s), c.total.efficiency_s} : Cell{}};

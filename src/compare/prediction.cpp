@@ -49,6 +49,7 @@ bool is_product(const KernelRecord& k) {
 struct Sorted {
   Bundles predicted, measured;
   std::map<std::string, double> unknown;  // measured, nobody knows what: name and time
+  std::vector<std::string> modelled;      // rows of the measurement whose time nobody measured
 };
 
 // Which predicted operator a measured kernel is; empty where it is none.
@@ -75,6 +76,10 @@ Sorted sort_kernels(const std::vector<SideKernel>& prediction, const std::vector
   for (const auto& k : prediction) known.insert(k.op.empty() ? k.name : k.op);
   for (const auto& k : measured) {
     if (!k.mean.time_s) continue;
+    if (k.mean.time_basis == TimeBasis::model) {
+      out.modelled.push_back(k.name);
+      continue;
+    }
     bool by_name = false;
     const auto op = operator_of(k, known, by_name);
     if (op.empty()) {
@@ -153,8 +158,11 @@ void add_kernels(const Sorted& sorted, PredictionScore& s) {
     if (p.roof_s) k.bound_s = *p.roof_s * factor;
     s.kernels.push_back(k);
   }
+  const auto modelled = [&](const std::string& name) {
+    return std::find(sorted.modelled.begin(), sorted.modelled.end(), name) != sorted.modelled.end();
+  };
   for (const auto& [name, p] : sorted.predicted)
-    if (!sorted.measured.contains(name)) s.only_predicted.push_back(name);
+    if (!sorted.measured.contains(name) && !modelled(name)) s.only_predicted.push_back(name);
   std::stable_sort(s.kernels.begin(), s.kernels.end(),
                    [](const auto& a, const auto& b) { return a.measured_s > b.measured_s; });
 }
@@ -194,12 +202,16 @@ PredictionScore score_prediction(const StepRecord& prediction, const GateSide& m
   s.steps = steps_of(sorted);
   add_kernels(sorted, s);
   double all = 0, matched = 0;
-  for (const auto& k : m) all += k.mean.time_s.value_or(0);
+  for (const auto& k : m)
+    if (k.mean.time_basis != TimeBasis::model) all += k.mean.time_s.value_or(0);
   for (const auto& k : s.kernels) matched += k.measured_s;
   for (const auto& [name, time] : sorted.unknown) s.only_measured.push_back(name);
   s.matched_time_share = all > 0 ? matched / all : 0;
   score_errors(s);
   add_caveats(describe(predicted, p), describe(measured, m), s);
+  if (!sorted.modelled.empty())
+    s.caveats.push_back(
+        fmt::format("times of {} are a model's themselves and are not scored", fmt::join(sorted.modelled, ", ")));
   return s;
 }
 

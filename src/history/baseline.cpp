@@ -81,6 +81,7 @@ std::optional<double> noise_of(const Store& store, Filter filter) {
   auto records = store.list(filter);
   std::reverse(records.begin(), records.end());
   std::vector<StepRecord> steps;
+  steps.reserve(records.size());
   for (const auto& record : records) steps.push_back(store.step(record));
   return estimate_noise(steps);
 }

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "history/kernel_rows.h"
+#include "report/text.h"
 #include "roofline/compare.h"
 #include "roofline/error.h"
 
@@ -171,9 +172,10 @@ std::vector<KernelName> NameTable::find(std::string_view text) const {
   if (different.size() == 1) return out;
   std::string some;
   constexpr std::size_t kShown = 6;
+  constexpr std::size_t kShownWidth = 60;
   for (auto it = different.begin();
        it != different.end() && std::distance(different.begin(), it) < std::ptrdiff_t{kShown}; ++it)
-    some += (some.empty() ? "" : ", ") + *it;
+    some += (some.empty() ? "" : ", ") + text::printable(cut_middle(*it, kShownWidth), true);
   throw UsageError(fmt::format("'{}' fits {} kernels: {}{}; name one of them", wanted, different.size(), some,
                                different.size() > kShown ? ", ..." : ""));
 }

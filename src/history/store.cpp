@@ -520,7 +520,12 @@ std::vector<RecordInfo> Store::prune(const PruneRule& rule) {
   if (rule.dry_run) return records;
   for (const auto& record : records) impl_->remove(record.id);
   transaction.commit();
-  if (!records.empty()) impl_->connection->compact();
+  if (records.empty()) return records;
+  try {
+    impl_->connection->compact();
+  } catch (const InputError&) {
+    // The records are gone; their space is then used for new ones.
+  }
   return records;
 }
 

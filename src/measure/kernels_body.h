@@ -4,7 +4,7 @@
 //
 // A compiler would love to drop, merge or reorder such loops. Values therefore pass through empty `asm volatile`
 // statements: no instruction, but the value must stand in a register there. One instruction per load, store and
-// multiply-add remains; bench/cpu_ceilings.md says how that was checked.
+// multiply-add remains; docs/measuring.md says how that was checked.
 #pragma once
 
 #include "measure/kernels.h"

@@ -242,7 +242,8 @@ class Converter {
   void emit(const std::string& op, const Group& group, const OperatorJoin& join) {
     const auto& main = timeline_.activities[group.activity];
     auto& launch = new_launch(text(main.full_name), main.device);
-    launch.function = profile_.strings->intern(text(main.name));
+    // Names of copies are words, not functions.
+    if (main.work == GpuWork::kernel) launch.function = profile_.strings->intern(text(main.name));
     launch.op = profile_.strings->intern(op);
     launch.grid = main.grid;
     launch.block = main.block;
@@ -260,10 +261,12 @@ class Converter {
   }
 
   void warn_of_missing_shapes(const OperatorJoin& join) {
-    if (join.kernel_ns <= 0 || join.shapeless_ns <= 0 || timeline_.operators.empty()) return;
+    if (join.kernel_ns <= 0 || timeline_.operators.empty()) return;
     const auto percent = [&](std::int64_t ns) {
       return 100 * static_cast<double>(ns) / static_cast<double>(join.kernel_ns);
     };
+    constexpr double kWorthSaying = 0.1;
+    if (percent(join.shapeless_ns) < kWorthSaying) return;
     auto message = fmt::format("{:.1f} % of the GPU time has no shape: its FLOPs and bytes are unknown",
                                percent(join.shapeless_ns));
     if (join.graph_ns > 0)

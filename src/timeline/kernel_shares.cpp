@@ -62,9 +62,7 @@ std::vector<std::uint32_t> DeviceView::counted() const {
   for (const auto index : activities) {
     const auto start = at(index).span.start_ns;
     while (window < windows.size() && windows[window].end_ns <= start) ++window;
-    // Work of no length at the very end of the last window is part of it.
-    const bool in_last = window == windows.size() && window > 0 && windows.back().end_ns == start;
-    if (in_last || (window < windows.size() && windows[window].start_ns <= start)) out.push_back(index);
+    if (window < windows.size() && windows[window].start_ns <= start) out.push_back(index);
   }
   return out;
 }

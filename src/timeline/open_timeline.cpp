@@ -4,6 +4,7 @@
 
 #include "profile/sniff.h"
 #include "profile/unpack.h"
+#include "timeline/byte_stream.h"
 #include "timeline/readers.h"
 
 namespace roofline {
@@ -28,15 +29,12 @@ bool starts_with_magic(std::string_view bytes) {
   return bytes.starts_with("\x1f\x8b"sv) || bytes.starts_with("\x28\xb5\x2f\xfd"sv);
 }
 
-// The start of packed bytes. Unpacking stops at the limit, so that a head costs little of a large file.
-std::string unpacked_head(const std::string& label, const std::shared_ptr<const FileView>& file) {
-  // Packed bytes are rarely larger than what is in them.
-  const auto part = file->bytes().substr(0, kTimelineHead);
-  ReadOptions options;
-  options.partial = true;
-  options.max_decompressed = std::uint64_t{1} << 31;
-  const auto unpacked = unpack({borrow_bytes(part), label}, options);
-  return std::string(unpacked.bytes->bytes().substr(0, kTimelineHead));
+// The start of packed bytes; no more than that is unpacked.
+std::string unpacked_head(const std::string& label, const std::shared_ptr<const FileView>& file, std::uint64_t limit) {
+  const auto stream = open_byte_stream(file, label, limit);
+  std::string head(kTimelineHead, '\0');
+  head.resize(stream->read(head));
+  return head;
 }
 
 struct Opened {
@@ -47,7 +45,7 @@ struct Opened {
     source.label = path;
     source.file = view_file(path, limit);
     source.is_packed = starts_with_magic(source.file->bytes());
-    if (source.is_packed) storage = unpacked_head(path, source.file);
+    if (source.is_packed) storage = unpacked_head(path, source.file, limit);
     source.head = source.is_packed ? std::string_view(storage) : source.file->bytes().substr(0, kTimelineHead);
   }
   Opened(const Opened&) = delete;

@@ -344,7 +344,9 @@ Document ranks_document(const RankComparison& c, std::span<const AnalyzedTimelin
   }
   if (c.collectives.empty()) return out;
   out.blocks.emplace_back(collective_table(c, top));
-  std::string note = "Waiting is a collective's time less that of the rank where the same one was shortest, the k-th of a kind on each.";
+  std::string note = c.ranks.size() > 1 ? "Waiting is a collective's time less that of the rank where the same one was shortest, the "
+                                          "k-th of a kind on each."
+                                        : "How much of it is waiting for others, only the files of all ranks together can tell.";
   const bool bytes = std::any_of(c.collectives.begin(), c.collectives.end(), [](const auto& k) { return k.bus_bytes.has_value(); });
   if (!bytes) note += " The recording does not say how many bytes they move: no link ceiling.";
   out.blocks.emplace_back(Bullets{{{std::move(note), Tone::faint}}});

@@ -72,6 +72,7 @@ TEST(Matrix, AgreesWithTheCatalogue) {
 TEST(Matrix, RefusesWhatDoesNotFit) {
   EXPECT_THROW(MetricMatrix::parse("name,GH100:9.0\n"), std::logic_error);
   EXPECT_THROW(MetricMatrix::parse("metric,GH100\n"), std::logic_error);
+  EXPECT_THROW(MetricMatrix::parse("metric,GH100:9.0=GH200\n"), std::logic_error);
   EXPECT_THROW(MetricMatrix::parse("metric,GH100:9.0\na.sum,11\n"), std::logic_error);
   EXPECT_THROW(MetricMatrix::parse("metric,GH100:9.0\na.sum,1\na.sum,1\n"), std::logic_error);
 }

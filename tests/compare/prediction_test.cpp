@@ -67,6 +67,17 @@ TEST(Prediction, KernelNamesTellTheOperatorAndProductsAreOneSum) {
   EXPECT_EQ(s.kernels[1].by, MatchedBy::operator_class);
 }
 
+TEST(Prediction, AModelIsNoMeasurement) {
+  auto measured = testing::record(Specs{{.name = "x", .time_s = 700e-6, .launches = 32, .op = "qkv_proj"},
+                                        {.name = "rope", .time_s = 80e-6, .launches = 32, .op = "rope"}});
+  measured.kernels[1].time_basis = TimeBasis::model;
+  const auto s = score_prediction(predicted(), {{measured}});
+  ASSERT_EQ(s.kernels.size(), 1U);
+  EXPECT_NEAR(s.mean_error.value(), 1.0 / 7, 1e-9);
+  EXPECT_EQ(s.matched_time_share, 1);
+  EXPECT_THAT(s.caveats, Contains(::testing::HasSubstr("times of rope are a model's themselves")));
+}
+
 TEST(Prediction, NothingInCommon) {
   const auto s = score_prediction(predicted(), {{testing::record(Specs{{"foo"}})}});
   EXPECT_FALSE(s.mean_error);

@@ -1,7 +1,9 @@
-// How long a report of 5,000 kernels takes to open, and from an action to the paint that shows it. Prints figures and
-// judges nothing: they depend on what else the machine does.
+// How long a report of 5,000 kernels takes to open, and from an action to the paint that shows it; and how much processor
+// time the page's main thread takes for it, which depends less on what else the machine does. Prints figures and judges
+// nothing.
 import { statSync } from "node:fs";
-import type { Browser, Page } from "playwright-core";
+import { pathToFileURL } from "node:url";
+import type { Browser, CDPSession, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { synthetic } from "../test/synthetic";
 import { clean_up, launch, visit, write_page } from "./harness";
@@ -22,6 +24,17 @@ function line(what: string, times: number[]): void {
   const sorted = [...times].sort((a, b) => a - b);
   const at = (q: number) => (sorted[Math.min(sorted.length - 1, Math.ceil(q * sorted.length) - 1)] ?? NaN).toFixed(0);
   console.log(`${what.padEnd(34)} n ${String(sorted.length).padStart(3)}  median ${at(0.5).padStart(5)} ms  p95 ${at(0.95).padStart(5)} ms  most ${at(1).padStart(5)} ms`);
+}
+
+async function thread_ms(session: CDPSession): Promise<number> {
+  const { metrics } = await session.send("Performance.getMetrics");
+  return 1000 * (metrics.find((m) => m.name === "TaskDuration")?.value ?? NaN);
+}
+
+async function metered(page: Page): Promise<CDPSession> {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  return session;
 }
 
 // Runs an action in the page and resolves with the milliseconds until the frame after its effect was painted.
@@ -75,23 +88,39 @@ describe("speed", () => {
     console.log(`${kKernels} kernels, ${(statSync(path).size / 1e6).toFixed(1)} MB`);
     const ready: number[] = [];
     const paint: number[] = [];
+    const thread: number[] = [];
     for (let i = 0; i < 7; ++i) {
-      const { page, close } = await visit(browser, path);
-      const times = await page.evaluate(() => [
-        performance.getEntriesByName("roofline-ready")[0]?.startTime ?? NaN,
-        performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? NaN,
-      ]);
+      const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+      const fresh = await context.newPage();
+      const meter = await metered(fresh);
+      await fresh.goto(pathToFileURL(path).href);
+      const times = await fresh.evaluate(async () => {
+        await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+        return [
+          performance.getEntriesByName("roofline-ready")[0]?.startTime ?? NaN,
+          performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? NaN,
+        ];
+      });
       ready.push(times[0] ?? NaN);
       paint.push(times[1] ?? NaN);
-      await close();
+      thread.push(await thread_ms(meter));
+      await context.close();
     }
     line("open: page built", ready);
     line("open: first paint", paint);
+    line("open: main thread", thread);
     const { page, close } = await visit(browser, path);
+    const session = await metered(page);
     for (const action of ["filter", "position", "wheel", "sort"] as const) {
       const times: number[] = [];
-      for (let i = 0; i < kRounds; ++i) times.push(await timed(page, action, i));
+      const busy: number[] = [];
+      for (let i = 0; i < kRounds; ++i) {
+        const before = await thread_ms(session);
+        times.push(await timed(page, action, i));
+        busy.push((await thread_ms(session)) - before);
+      }
       line(`${action} to next paint`, times);
+      line(`${action}: main thread`, busy);
     }
     await close();
   });

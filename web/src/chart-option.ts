@@ -370,22 +370,29 @@ const MarksElement = graphic.extendShape({
       if (corners.length === 0) {
         path.moveTo(x + radius, y);
         path.arc(x, y, radius, 0, 2 * Math.PI);
-      } else {
-        corners.forEach(([cx, cy], i) => (i === 0 ? path.moveTo(x + cx * radius, y + cy * radius) : path.lineTo(x + cx * radius, y + cy * radius)));
+        continue;
       }
-      path.closePath();
+      // To the first corner again: closePath() costs more than all the rest.
+      for (let i = 0; i <= corners.length; ++i) {
+        const [cx, cy] = corners[i % corners.length]!;
+        if (i === 0) path.moveTo(x + cx * radius, y + cy * radius);
+        else path.lineTo(x + cx * radius, y + cy * radius);
+      }
     }
   },
 });
 graphic.registerShape("marks", MarksElement);
 
+const kCrowd = 800; // marks of one look, from which their pale outline tells nobody apart
+
 function marks_element(position: Position, open: boolean, spots: readonly Spot[], ink: Ink): Element {
   const colour = ink.positions[position];
+  const outline = spots.length < kCrowd ? { stroke: ink.paper, lineWidth: 1 } : {};
   return {
     type: "marks",
     silent: true,
     shape: { position, spots },
-    style: open ? { fill: ink.paper, stroke: colour, lineWidth: 1.8, opacity: 0.92 } : { fill: colour, stroke: ink.paper, lineWidth: 1, opacity: 0.87 },
+    style: open ? { fill: ink.paper, stroke: colour, lineWidth: 1.8, opacity: 0.92 } : { fill: colour, opacity: 0.87, ...outline },
   };
 }
 
