@@ -14,6 +14,7 @@ import json
 import os
 import pathlib
 import random
+import resource
 import subprocess
 import sys
 import tempfile
@@ -66,14 +67,18 @@ def fill(options, noise):
 
 
 def timed(name, command, allowed=(0,)):
-    seconds = []
+    wall, processor = [], []
     for _ in range(9):
-        started = time.monotonic()
+        started, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        seconds.append(time.monotonic() - started)
+        wall.append(time.monotonic() - started)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        processor.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
         if done.returncode not in allowed:
             sys.exit(f"history_rows: {name} ended with {done.returncode}: {done.stderr}")
-    print(f"{name:<40} {sorted(seconds)[len(seconds) // 2] * 1e3:8.1f} ms")
+    middle, least = sorted(wall)[len(wall) // 2], min(wall)
+    print(f"{name:<34} median {middle * 1e3:7.1f} ms, best {least * 1e3:7.1f} ms, "
+          f"processor {sorted(processor)[len(processor) // 2] * 1e3:7.1f} ms", flush=True)
 
 
 def main():

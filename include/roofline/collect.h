@@ -89,12 +89,12 @@ struct Selection {
   std::vector<Chosen> chosen;
   std::vector<std::string> missing;  // "dram: no recipe fits this chip"
 };
-// Per quantity the recipe that is exact rather than a bound, then the one with fewest new passes, then the first
-// declared. `leaves`: the counters of tensor operations to take along, by metric name. On an unknown chip: what
-// exists on every chip, else on most.
 // For the run that finds the number formats: every leaf, and whether the tensor pipe was in use.
 std::vector<std::string> types_metrics(const Declarations& declared, const Target& target,
                                        const MetricMatrix& matrix = MetricMatrix::instance());
+// Per quantity the recipe that is exact rather than a bound, then the one with fewest new passes, then the first
+// declared. `leaves`: the counters of tensor operations to take along, by metric name. On an unknown chip: what
+// most chips have.
 Selection select(const Declarations& declared, const Target& target, Question question,
                  std::span<const std::string> leaves, const MetricMatrix& matrix = MetricMatrix::instance());
 
@@ -122,7 +122,7 @@ std::optional<int> passes_of_types_run(const Target& target);
 // The leaves whose number format is in the list: "bf16", "bf16+fp8", "all", "none"; "bf16+dense" leaves out sparse
 // operations and the FP16 accumulator.
 std::vector<std::string> leaves_of(const Target& target, std::string_view formats);
-// A row as the file has it: one count per chip of the matrix that has metrics of its own, absent as nullopt.
+// A row as the file has it: one count per chip of the matrix that has metrics of its own.
 struct PassRow {
   std::string question, formats, fingerprint;
   std::map<std::string, int, std::less<>> passes;
@@ -130,8 +130,6 @@ struct PassRow {
 std::span<const PassRow> pass_rows();
 
 // --- the profiler's command line ---
-
-enum class Control : std::uint8_t { none, base };  // clocks; caches: none or all
 
 struct Request {
   Target target;
@@ -151,7 +149,7 @@ struct Request {
 // What this ncu understands, from its --help: options differ by version.
 struct NcuOptions {
   std::string version;  // "2025.3.1.0"; empty when unknown
-  bool graph_profiling = true, kernel_name_base = true, kernel_id = true, filter_mode = true;
+  bool graph_profiling = true, kernel_name_base = true, kernel_id = true;
   static NcuOptions parse(std::string_view version_text, std::string_view help_text);
 };
 

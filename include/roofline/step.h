@@ -1,4 +1,5 @@
-// Where the time of a step went, from a timeline: what the GPU did, why it did nothing, and whether it is the bottleneck.
+// Where the time of a step went, from a timeline: what the GPU did, why it did nothing, and whether it is the
+// bottleneck.
 #pragma once
 
 #include <array>
@@ -58,15 +59,17 @@ struct StepAccount {
   std::int64_t compute_ns = 0;
   std::int64_t communication_ns = 0;
   std::int64_t copy_ns = 0;
-  std::int64_t kernel_sum_ns = 0;      // of compute kernels' durations: above compute_ns by what overlaps
-  std::int64_t concurrent_ns = 0;      // two compute kernels or more at once
+  std::int64_t kernel_sum_ns = 0;  // of compute kernels' durations: above compute_ns by what overlaps
+  std::int64_t concurrent_ns = 0;  // two compute kernels or more at once
   std::array<PartEvidence, kStepParts> evidence{};
 
   std::int64_t operator[](StepPart part) const { return parts[static_cast<std::size_t>(part)]; }
   std::int64_t busy_ns() const;
   std::int64_t idle_ns() const;
   std::int64_t launch_gap_ns() const;
-  double share(std::int64_t ns) const { return wall_ns > 0 ? static_cast<double>(ns) / static_cast<double>(wall_ns) : 0; }
+  double share(std::int64_t ns) const {
+    return wall_ns > 0 ? static_cast<double>(ns) / static_cast<double>(wall_ns) : 0;
+  }
   double share(StepPart part) const { return share((*this)[part]); }
 };
 
@@ -143,8 +146,8 @@ struct DeviceStep {
   std::string steps_of;  // the range's name without its number, or "a sequence of 53 kernels"
   std::vector<Step> steps;
   std::optional<StepSpread> step_s;  // of the steps that count, seconds
-  StepAccount counted;           // of the steps that count; `whole` where there are none
-  std::size_t windows = 1;       // how many steps that is
+  StepAccount counted;               // of the steps that count; `whole` where there are none
+  std::size_t windows = 1;           // how many steps that is
   std::vector<KernelShare> kernels;  // most time first
   std::vector<CopyTotals> copies;
   ShapeCoverage shapes;
@@ -155,12 +158,12 @@ struct DeviceStep {
 };
 
 struct StepAnalysisOptions {
-  std::string range;             // expression: the ranges that are steps; empty: found
-  bool by_shape = false;         // kernels apart by grid and block
-  double gpu_bound = 0.80;       // share of compute from which the GPU is the bottleneck
-  double short_kernel = 3;       // launch floors under which a kernel is short
+  std::string range;        // expression: the ranges that are steps; empty: found
+  bool by_shape = false;    // kernels apart by grid and block
+  double gpu_bound = 0.80;  // share of compute from which the GPU is the bottleneck
+  double short_kernel = 3;  // launch floors under which a kernel is short
   double launch_floor_s = 2.2e-6;
-  double deserves = 0.05;        // share of the wall time from which a kernel deserves a roofline
+  double deserves = 0.05;  // share of the wall time from which a kernel deserves a roofline
 };
 
 // One result per GPU that did something, in the order of Timeline::devices. Cost: sorting apart, linear in the records.

@@ -30,12 +30,12 @@ struct JoinedKernel {
 };
 
 struct TimelineJoin {
-  std::vector<JoinedKernel> kernels;        // most time in the step first
-  std::vector<std::size_t> unmatched;       // kernels of the step without a row, communication apart, most time first
-  std::vector<std::size_t> unused;          // rows of no kernel in the step
-  double matched_share = 0;                 // of the step's kernel time, communication apart
-  double wall_s = 0;                        // one step: mean
-  std::optional<double> step_fraction;      // roof times of the matched kernels by the wall time
+  std::vector<JoinedKernel> kernels;    // most time in the step first
+  std::vector<std::size_t> unmatched;   // kernels of the step without a row, communication apart, most time first
+  std::vector<std::size_t> unused;      // rows of no kernel in the step
+  double matched_share = 0;             // of the step's kernel time, communication apart
+  double wall_s = 0;                    // one step: mean
+  std::optional<double> step_fraction;  // roof times of the matched kernels by the wall time
 };
 
 // `step` must tell kernels apart by shape (StepAnalysisOptions::by_shape). Names are compared without blanks; where
@@ -43,6 +43,7 @@ struct TimelineJoin {
 TimelineJoin join_report(const Timeline& timeline, const DeviceStep& step, const Report& report);
 // Sets wall_s and step_fraction.
 void add_wall_time(Report& report, const TimelineJoin& join);
-Document join_document(const Timeline& timeline, const DeviceStep& step, const Report& report, const TimelineJoin& join);
+Document join_document(const Timeline& timeline, const DeviceStep& step, const Report& report,
+                       const TimelineJoin& join);
 
 }  // namespace roofline

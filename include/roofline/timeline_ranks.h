@@ -34,20 +34,20 @@ struct RankSpread {
 
 // One kind of collective: kernels of one name with one payload.
 struct CollectiveTotals {
-  std::string name;                          // of the kernel, and what it was asked to do where known
-  std::size_t count = 0;                     // per rank
-  bool matched = false;                      // the same number on every rank: the k-th of each belong together
-  double median_s = 0;                       // of all
-  std::optional<double> transfer_s;          // median of the shortest among the ranks: what is left without waiting
-  std::optional<double> waiting_s;           // mean over the ranks of the sum
-  std::optional<double> bus_bytes;           // of one, per GPU: what crosses its link
-  std::optional<double> bytes_per_s;         // bus bytes by the transfer time
-  std::optional<LinkBandwidth> link;         // of the machine, one direction
+  std::string name;                   // of the kernel, and what it was asked to do where known
+  std::size_t count = 0;              // per rank
+  bool matched = false;               // the same number on every rank: the k-th of each belong together
+  double median_s = 0;                // of all
+  std::optional<double> transfer_s;   // median of the shortest among the ranks: what is left without waiting
+  std::optional<double> waiting_s;    // mean over the ranks of the sum
+  std::optional<double> bus_bytes;    // of one, per GPU: what crosses its link
+  std::optional<double> bytes_per_s;  // bus bytes by the transfer time
+  std::optional<LinkBandwidth> link;  // of the machine, one direction
 };
 
 struct RankComparison {
-  std::vector<Rank> ranks;  // by number
-  std::vector<RankSpread> kernels;      // largest difference first; two ranks or more
+  std::vector<Rank> ranks;                    // by number
+  std::vector<RankSpread> kernels;            // largest difference first; two ranks or more
   std::vector<CollectiveTotals> collectives;  // most time first
   std::optional<int> straggler;  // whom the others wait for: waits least, by more than 5 % of a step than the median
   std::string verdict;

@@ -20,9 +20,9 @@ class Output {
   std::size_t width() const { return width_; }  // as asked for; 0: the terminal's
   // What else than text and tables a command can print.
   struct Forms {
-    std::function<std::string()> json = nullptr;  // without one: the document's tables (see below)
-    std::function<Chart()> chart = nullptr;       // without one chart formats are refused
-    std::function<std::string()> html = nullptr;  // without one: the document as a plain page
+    std::function<std::string()> json = nullptr;         // without one: the document's tables (see below)
+    std::function<Chart()> chart = nullptr;              // without one chart formats are refused
+    std::function<std::string()> html = nullptr;         // without one: the document as a plain page
     std::function<std::string(SvgTheme)> svg = nullptr;  // a picture in place of the chart; not for the terminal
   };
   // Prints in the chosen form. Throws UsageError for a file whose extension names no format.

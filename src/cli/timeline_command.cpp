@@ -23,20 +23,23 @@ namespace {
 class TimelineCommand : public Command {
  public:
   void setup(CLI::App& app) override {
-    command_ = app.add_subcommand("timeline", "The whole step: what the GPU did, why it idled, and whether it is the bottleneck");
+    command_ = app.add_subcommand("timeline",
+                                  "The whole step: what the GPU did, why it idled, and whether it is the bottleneck");
     command_
         ->add_option("FILE", files_,
                      "Exports of Nsight Systems, traces of PyTorch or rocprofv3, Proton; several: the ranks of one job")
         ->required();
     auto* steps = command_->add_option_group("Steps");
-    steps->add_option("--range", analysis_.range, "The ranges (NVTX, annotations) that are steps, by an expression on their names");
+    steps->add_option("--range", analysis_.range,
+                      "The ranges (NVTX, annotations) that are steps, by an expression on their names");
     steps->add_option("--machine", machine_, "Catalogue machine, instead of the one that the file names");
     steps->add_option("--gpu", gpu_, "The GPU to join, and whose lanes a picture shows (default: the first)");
     auto* kernels = command_->add_option_group("Kernels");
     kernels->add_flag("--by-shape", analysis_.by_shape, "One row per grid and block");
     kernels->add_option("--top", view_.top, "Only the first N kernels (0: all)");
     kernels->add_flag("--steps", view_.all_steps, "A table of all steps as well");
-    kernels->add_option("--with", with_, "A counter report of the same program: each kernel's share of the step beside its roof");
+    kernels->add_option("--with", with_,
+                        "A counter report of the same program: each kernel's share of the step beside its roof");
     model_.setup_beside_file(*command_);
     output_.setup(*command_);
   }

@@ -222,7 +222,7 @@ ComparedSide describe(const GateSide& side, const std::vector<SideKernel>& kerne
   }
   out.tool_version = common(side, [](const StepRecord& r) { return r.tool_version; });
   out.catalogue_version = common(side, [](const StepRecord& r) { return r.catalogue_version; });
-  Sum fraction, share;
+  Sum fraction;
   bool lower = false;
   for (const auto& r : side.repeats) {
     fraction.add(r.fraction, 1.0 / static_cast<double>(out.repeats));

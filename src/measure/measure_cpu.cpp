@@ -94,10 +94,11 @@ class Run {
     for (std::size_t i = out_.levels.size(); i-- > 0;) measure_level(i);
     std::stable_sort(out_.bandwidths.begin(), out_.bandwidths.end(),
                      [&](const auto& a, const auto& b) { return level_index(a.level) < level_index(b.level); });
+    complete_ = !meter_.out_of_time() && out_.levels.size() > 1;
     return std::move(out_);
   }
   bool levels_from_one_thread() const { return derived_; }
-  bool complete() const { return figures_left_ == 0 || !meter_.out_of_time(); }
+  bool complete() const { return complete_; }
   double huge_page_share() const { return meter_.huge_page_share(); }
   bool pinned() const { return meter_.team().pinned(); }
 
@@ -267,6 +268,7 @@ class Run {
   Meter meter_;
   std::size_t figures_left_ = 0;
   bool derived_ = false;
+  bool complete_ = false;
   ThreadedMeasurement out_;
 };
 

@@ -24,7 +24,8 @@ Span active_span(const TimelineFacts& facts, std::span<const std::uint32_t> acti
   // Calls are sorted by start, so those that began before the last end come first.
   for (const auto& call : timeline.calls) {
     if (call.span.start_ns > last) break;
-    if (call.kind == HostCallKind::synchronize && call.span.end_ns > last) span.end_ns = std::max(span.end_ns, call.span.end_ns);
+    if (call.kind == HostCallKind::synchronize && call.span.end_ns > last)
+      span.end_ns = std::max(span.end_ns, call.span.end_ns);
   }
   return span;
 }
@@ -57,7 +58,11 @@ class DeviceAnalysis {
  public:
   DeviceAnalysis(const TimelineFacts& facts, const StepAnalysisOptions& options, const OperatorJoin* operators,
                  std::span<const std::uint32_t> activities)
-      : facts_(facts), options_(options), operators_(operators), activities_(activities), segments_(cut_segments(facts, activities)) {}
+      : facts_(facts),
+        options_(options),
+        operators_(operators),
+        activities_(activities),
+        segments_(cut_segments(facts, activities)) {}
 
   DeviceStep run(std::uint32_t device) {
     step_.device = device;
@@ -159,7 +164,8 @@ std::vector<DeviceStep> analyze_steps(const Timeline& timeline, const StepAnalys
   std::optional<OperatorJoin> operators;
   if (!timeline.operators.empty()) operators = join_operators(timeline);
   for (std::uint32_t d = 0; d < devices.size(); ++d)
-    if (!devices[d].empty()) out.push_back(DeviceAnalysis(facts, options, operators ? &*operators : nullptr, devices[d]).run(d));
+    if (!devices[d].empty())
+      out.push_back(DeviceAnalysis(facts, options, operators ? &*operators : nullptr, devices[d]).run(d));
   const bool none = std::all_of(out.begin(), out.end(), [](const auto& s) { return s.steps.empty(); });
   if (!options.range.empty() && none && !out.empty())
     throw UsageError(fmt::format("--range '{}' matches no range that launched work on a GPU ({} ranges in the file)",

@@ -88,11 +88,12 @@ class Finder {
     }
     if (count == 0) return;
     add("overlap-in-stream",
-        fmt::format("{} pieces of work begin before the one before them on their stream ends, by {} in all and {} at "
-                    "most{}: programmatic dependent launches or graph branches, else wrong timestamps. Busy time counts "
-                    "it once",
-                    count, duration_text(sum), duration_text(longest),
-                    in_graphs > 0 ? fmt::format(" ({} in graphs)", in_graphs) : ""));
+        fmt::format(
+            "{} pieces of work begin before the one before them on their stream ends, by {} in all and {} at "
+            "most{}: programmatic dependent launches or graph branches, else wrong timestamps. Busy time counts "
+            "it once",
+            count, duration_text(sum), duration_text(longest),
+            in_graphs > 0 ? fmt::format(" ({} in graphs)", in_graphs) : ""));
   }
 
   void graph_spans() {
@@ -111,9 +112,8 @@ class Finder {
     std::int64_t last = std::numeric_limits<std::int64_t>::min();
     for (const auto index : view_.activities)
       if (const auto* call = view_.facts.call_of(view_.at(index))) last = std::max(last, call->span.start_ns);
-    const auto after = static_cast<std::size_t>(std::count_if(lost.begin(), lost.end(), [&](std::uint32_t i) {
-      return timeline().calls[i].span.start_ns > last;
-    }));
+    const auto after = static_cast<std::size_t>(std::count_if(
+        lost.begin(), lost.end(), [&](std::uint32_t i) { return timeline().calls[i].span.start_ns > last; }));
     add("lost-launches",
         fmt::format("{} of {} launches have no record on a GPU{}: the recording was cut, or dropped them. Gaps where "
                     "they would have run are called unseen, not idle",
@@ -126,9 +126,10 @@ class Finder {
     std::size_t orphans = 0;
     for (const auto index : view_.activities) orphans += view_.facts.call_of(view_.at(index)) ? 0 : 1;
     if (orphans == 0) return;
-    add("no-launch", fmt::format("{} of {} pieces of work have no launch in the recording: why the GPU waited for them is "
-                                 "unknown",
-                                 orphans, view_.activities.size()));
+    add("no-launch",
+        fmt::format("{} of {} pieces of work have no launch in the recording: why the GPU waited for them is "
+                    "unknown",
+                    orphans, view_.activities.size()));
   }
 
   void before_launch() {
@@ -142,18 +143,20 @@ class Finder {
       most = std::max(most, call->span.start_ns - a.span.start_ns);
     }
     if (count == 0) return;
-    add("clock-skew", fmt::format("{} pieces of work begin before their launch, by up to {}: the clocks of host and GPU do "
-                                  "not agree, and causes of gaps that short are not to be trusted",
-                                  count, duration_text(most)));
+    add("clock-skew",
+        fmt::format("{} pieces of work begin before their launch, by up to {}: the clocks of host and GPU do "
+                    "not agree, and causes of gaps that short are not to be trusted",
+                    count, duration_text(most)));
   }
 
   void profilers_own() {
     constexpr double kNoted = 0.01;
     const auto share = step_.counted.share(StepPart::profiler);
     if (share < kNoted) return;
-    add("profiler-overhead", fmt::format("{} of the wall time the GPU waited for the profiler itself: without it that time "
-                                         "is not there",
-                                         percent_text(share)));
+    add("profiler-overhead",
+        fmt::format("{} of the wall time the GPU waited for the profiler itself: without it that time "
+                    "is not there",
+                    percent_text(share)));
   }
 
   void deferred_work() {
@@ -163,9 +166,10 @@ class Finder {
     std::nth_element(ahead.begin(), ahead.begin() + static_cast<std::ptrdiff_t>(ahead.size() / 2), ahead.end());
     const auto median = ahead[ahead.size() / 2];
     if (static_cast<double>(median) * 1e-9 < step_.step_s->median) return;
-    add("deferred", fmt::format("the host runs {} ahead of the GPU, more than a step: steps are cut where their work ran, "
-                                "not where it was launched",
-                                duration_text(median)));
+    add("deferred",
+        fmt::format("the host runs {} ahead of the GPU, more than a step: steps are cut where their work ran, "
+                    "not where it was launched",
+                    duration_text(median)));
   }
 
   // Often the start of the profiler, or code that is loaded at its first use.
@@ -176,11 +180,12 @@ class Finder {
       if (2 * longest < a.wall_ns || a.evidence[i].next == kNone) continue;
       const auto rest = static_cast<double>(a.wall_ns - longest);
       add("single-gap",
-          fmt::format("one gap of {} ({} of all, before {}) outweighs everything else: a pause of the program or of the "
-                      "profiler rather than a property of the step. Without it kernels run {} of the time",
-                      duration_text(longest), percent_text(a.share(longest)),
-                      work_name(timeline(), timeline().activities[a.evidence[i].next]),
-                      percent_text(rest > 0 ? static_cast<double>(a[StepPart::compute] + a[StepPart::graph]) / rest : 0)));
+          fmt::format(
+              "one gap of {} ({} of all, before {}) outweighs everything else: a pause of the program or of the "
+              "profiler rather than a property of the step. Without it kernels run {} of the time",
+              duration_text(longest), percent_text(a.share(longest)),
+              work_name(timeline(), timeline().activities[a.evidence[i].next]),
+              percent_text(rest > 0 ? static_cast<double>(a[StepPart::compute] + a[StepPart::graph]) / rest : 0)));
     }
   }
 

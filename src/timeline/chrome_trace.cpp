@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -48,6 +49,10 @@ std::string_view without_blanks(std::string_view json, std::string& scratch) {
 
 // One number for a thread of a process, unique within a file for the sizes that systems give out.
 std::uint64_t thread_key(const ChromeEvent& event) { return (event.process << 32U) ^ event.thread; }
+
+std::string plural(std::uint64_t count, std::string_view word) {
+  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
+}
 
 // --- devices ---
 
@@ -377,21 +382,23 @@ class ChromeReader {
                         "kernels of a GPU (category \"kernel\")", std::move(action)});
     };
     if (profiler_ranges_ > 0)
-      refuse_kind("false-durations",
-                  fmt::format("a range trace with false durations: {} profiler ranges, whose counters are real, but "
-                              "whose durations are an equal split of the window",
-                              profiler_ranges_),
-                  "record it again without the profiler's metrics for times, or with ncu for counters");
+      refuse_kind(
+          "false-durations",
+          fmt::format("a range trace with false durations: {}, whose counters are real, but whose durations are "
+                      "an equal split of the window",
+                      plural(profiler_ranges_, "profiler range")),
+          "record it again without the profiler's metrics for times, or with ncu for counters");
     if (!timeline_.operators.empty())
-      refuse_kind("no-gpu-work",
-                  fmt::format("a trace of the CPU alone: {} operators, no kernel", timeline_.operators.size()),
-                  "record it with ProfilerActivity.CUDA");
+      refuse_kind(
+          "no-gpu-work",
+          fmt::format("a trace of the CPU alone: {}, no kernel", plural(timeline_.operators.size(), "operator")),
+          "record it with ProfilerActivity.CUDA");
     if (without_category_ > 0)
       refuse_kind("not-a-gpu-trace",
-                  fmt::format("a Chrome trace whose {} spans have no category, such as of phases inside one kernel",
-                              without_category_),
+                  fmt::format("a Chrome trace of {} without a category, such as of phases inside one kernel",
+                              plural(without_category_, "span")),
                   "record whole kernels with the PyTorch profiler or nsys");
-    refuse_kind("no-events", fmt::format("a Chrome trace without work on a GPU ({} events)", events_),
+    refuse_kind("no-events", fmt::format("a Chrome trace without work on a GPU ({})", plural(events_, "event")),
                 "check that the profiler was running while the program did");
   }
 

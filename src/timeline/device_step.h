@@ -22,7 +22,8 @@ struct DeviceView {
   std::vector<std::uint32_t> counted() const;
 };
 
-std::vector<KernelShare> kernel_shares(const DeviceView& view, const StepAnalysisOptions& options, std::int64_t wall_ns);
+std::vector<KernelShare> kernel_shares(const DeviceView& view, const StepAnalysisOptions& options,
+                                       std::int64_t wall_ns);
 std::vector<CopyTotals> copy_totals(const DeviceView& view);
 // `operators` may be null: the timeline has none.
 ShapeCoverage shape_coverage(const DeviceView& view, const OperatorJoin* operators);

@@ -14,7 +14,8 @@ bool ends_capture(std::string_view name) { return name.find("StreamEndCapture") 
 
 bool is_communication(std::string_view kernel_name) {
   // Every kernel of these libraries moves data between GPUs.
-  for (const auto* part : {"ncclKernel", "ncclDevKernel", "ncclDev", "rcclGenericKernel", "nccl_symk", "ncclSymk", "nvshmem"})
+  for (const auto* part :
+       {"ncclKernel", "ncclDevKernel", "ncclDev", "rcclGenericKernel", "nccl_symk", "ncclSymk", "nvshmem"})
     if (kernel_name.find(part) != std::string_view::npos) return true;
   const auto* rule = model::KernelNames::instance().match(kernel_name);
   return rule != nullptr && rule->op.starts_with("comm.");
@@ -62,9 +63,8 @@ void TimelineFacts::find_threads() {
   }
   threads.assign(std::make_move_iterator(by_number.begin()), std::make_move_iterator(by_number.end()));
   // The outermost of nested calls with one number comes first: it started first.
-  std::stable_sort(call_by_order.begin(), call_by_order.end(), [this](auto a, auto b) {
-    return timeline.calls[a].correlation < timeline.calls[b].correlation;
-  });
+  std::stable_sort(call_by_order.begin(), call_by_order.end(),
+                   [this](auto a, auto b) { return timeline.calls[a].correlation < timeline.calls[b].correlation; });
 }
 
 const TimelineFacts::Thread* TimelineFacts::thread(std::uint64_t number) const {

@@ -62,10 +62,12 @@ std::optional<double> per_launch(const std::optional<double>& sum, const KernelR
 std::string why_different(const KernelRow& row, double profiled, double step, bool overlaps) {
   if (std::abs(profiled - step) <= kNoted * step) return {};
   if (profiled > step && row.time_basis == TimeBasis::profiled_locked)
-    return "ncu locked the clocks at their base and flushed the caches before each pass; in the step the clocks boost and "
+    return "ncu locked the clocks at their base and flushed the caches before each pass; in the step the clocks boost "
+           "and "
            "the caches are warm (compare with --clock-control none --cache-control none)";
   if (profiled > step)
-    return "ncu flushes the caches before each pass and may replay with other clocks (compare with --cache-control none)";
+    return "ncu flushes the caches before each pass and may replay with other clocks (compare with --cache-control "
+           "none)";
   if (overlaps) return "in the step kernels share the GPU: each takes longer than alone";
   return "in the step the clocks were lower, or other work shared memory and caches";
 }
@@ -168,18 +170,20 @@ Table joined_table(const Timeline& timeline, const DeviceStep& step, const Timel
                    {.title = "why the times differ", .key = "difference", .align = Align::left, .data_only = true}};
   for (const auto& j : join.kernels) {
     const auto& k = step.kernels[j.kernel];
-    const std::optional<double> ratio = j.profiled_time_s && j.step_time_s > 0 ? std::optional(*j.profiled_time_s / j.step_time_s) : std::nullopt;
-    table.rows.push_back({{kernel_label(timeline, k.name, k.full_name)},
-                          {fmt::format("{:.4g}", j.launches), j.launches},
-                          {percent_text(j.share_of_wall), j.share_of_wall},
-                          {si(j.step_time_s, "s"), j.step_time_s},
-                          optional_time(j.profiled_time_s),
-                          ratio ? Cell{fmt::format("{:.2f}", *ratio), *ratio, j.difference.empty() ? Tone::normal : Tone::warn} : Cell{},
-                          optional_time(j.datasheet_roof_s),
-                          optional_percent(j.fraction),
-                          optional_percent(j.step_fraction),
-                          {j.by},
-                          {j.difference}});
+    const std::optional<double> ratio =
+        j.profiled_time_s && j.step_time_s > 0 ? std::optional(*j.profiled_time_s / j.step_time_s) : std::nullopt;
+    table.rows.push_back(
+        {{kernel_label(timeline, k.name, k.full_name)},
+         {fmt::format("{:.4g}", j.launches), j.launches},
+         {percent_text(j.share_of_wall), j.share_of_wall},
+         {si(j.step_time_s, "s"), j.step_time_s},
+         optional_time(j.profiled_time_s),
+         ratio ? Cell{fmt::format("{:.2f}", *ratio), *ratio, j.difference.empty() ? Tone::normal : Tone::warn} : Cell{},
+         optional_time(j.datasheet_roof_s),
+         optional_percent(j.fraction),
+         optional_percent(j.step_fraction),
+         {j.by},
+         {j.difference}});
   }
   return table;
 }
@@ -195,22 +199,25 @@ void add_wall_time(Report& report, const TimelineJoin& join) {
   report.step_fraction = join.step_fraction;
 }
 
-Document join_document(const Timeline& timeline, const DeviceStep& step, const Report& report, const TimelineJoin& join) {
+Document join_document(const Timeline& timeline, const DeviceStep& step, const Report& report,
+                       const TimelineJoin& join) {
   Document out;
   std::string inputs;
   for (const auto& input : report.inputs) inputs += (inputs.empty() ? "" : ", ") + input.path;
   out.title = fmt::format("{} with the counters of {}", device_title(timeline, step.device), inputs);
   out.blocks.emplace_back(Heading{out.title});
   if (join.kernels.empty()) {
-    out.blocks.emplace_back(Paragraph{"No kernel of the step is in the report: names, grids and blocks of the two do not meet. "
-                                      "Are they of the same program and input?",
-                                      Tone::warn});
+    out.blocks.emplace_back(
+        Paragraph{"No kernel of the step is in the report: names, grids and blocks of the two do not meet. "
+                  "Are they of the same program and input?",
+                  Tone::warn});
     return out;
   }
   std::string text = fmt::format("{} of the step's kernel time is measured", percent_text(join.matched_share));
   if (join.step_fraction)
-    text += fmt::format("; at their datasheet roofs these kernels would take {}{} of the step's {} wall time (step fraction)",
-                        join.matched_share < 1 ? "≥ " : "", percent_text(*join.step_fraction), si(join.wall_s, "s"));
+    text += fmt::format(
+        "; at their datasheet roofs these kernels would take {}{} of the step's {} wall time (step fraction)",
+        join.matched_share < 1 ? "≥ " : "", percent_text(*join.step_fraction), si(join.wall_s, "s"));
   out.blocks.emplace_back(Paragraph{text + ".", Tone::strong});
   out.blocks.emplace_back(joined_table(timeline, step, join));
   Bullets notes;
@@ -218,14 +225,19 @@ Document join_document(const Timeline& timeline, const DeviceStep& step, const R
   for (const auto& j : join.kernels)
     if (!j.difference.empty()) ++reasons[j.difference];
   for (const auto& [reason, count] : reasons)
-    notes.items.push_back({fmt::format("{} kernel{} differ{} by more than 10 %: {}.", count, count == 1 ? "" : "s", count == 1 ? "s" : "", reason), Tone::warn});
+    notes.items.push_back({fmt::format("{} kernel{} differ{} by more than 10 %: {}.", count, count == 1 ? "" : "s",
+                                       count == 1 ? "s" : "", reason),
+                           Tone::warn});
   if (!join.unmatched.empty()) {
     const auto& k = step.kernels[join.unmatched.front()];
-    notes.items.push_back({fmt::format("{} of GPU time has no counters ({} kernels, {} the longest).", percent_text(1 - join.matched_share),
-                                       join.unmatched.size(), kernel_label(timeline, k.name, k.full_name)), Tone::normal});
+    notes.items.push_back({fmt::format("{} of GPU time has no counters ({} kernels, {} the longest).",
+                                       percent_text(1 - join.matched_share), join.unmatched.size(),
+                                       kernel_label(timeline, k.name, k.full_name)),
+                           Tone::normal});
   }
   if (!join.unused.empty())
-    notes.items.push_back({fmt::format("{} rows of the report are of no kernel in the step.", join.unused.size()), Tone::normal});
+    notes.items.push_back(
+        {fmt::format("{} rows of the report are of no kernel in the step.", join.unused.size()), Tone::normal});
   if (!notes.items.empty()) out.blocks.emplace_back(std::move(notes));
   return out;
 }

@@ -12,7 +12,8 @@ struct KeyHash {
   std::size_t operator()(const std::tuple<std::uint32_t, Dim3, Dim3>& key) const {
     const auto& [name, grid, block] = key;
     std::uint64_t h = name;
-    for (const auto v : {grid.x, grid.y, grid.z, block.x, block.y, block.z}) h = (h ^ v) * 0x9E3779B97F4A7C15ULL + (h >> 29);
+    for (const auto v : {grid.x, grid.y, grid.z, block.x, block.y, block.z})
+      h = (h ^ v) * 0x9E3779B97F4A7C15ULL + (h >> 29);
     return static_cast<std::size_t>(h);
   }
 };
@@ -67,7 +68,8 @@ std::vector<std::uint32_t> DeviceView::counted() const {
   return out;
 }
 
-std::vector<KernelShare> kernel_shares(const DeviceView& view, const StepAnalysisOptions& options, std::int64_t wall_ns) {
+std::vector<KernelShare> kernel_shares(const DeviceView& view, const StepAnalysisOptions& options,
+                                       std::int64_t wall_ns) {
   std::unordered_map<std::tuple<std::uint32_t, Dim3, Dim3>, Group, KeyHash> groups;
   std::int64_t all_ns = 0;
   for (const auto index : view.counted()) {

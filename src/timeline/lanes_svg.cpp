@@ -1,4 +1,5 @@
-// One step as lanes: streams of the GPU, why it idled, the threads that launched, and the ranges, against one time axis.
+// One step as lanes: streams of the GPU, why it idled, the threads that launched, and the ranges, against one time
+// axis.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,8 +10,8 @@
 
 #include "report/text.h"
 #include "roofline/timeline_views.h"
-#include "timeline/segments.h"
 #include "timeline/device_step.h"
+#include "timeline/segments.h"
 #include "timeline/words.h"
 
 namespace roofline {
@@ -97,7 +98,8 @@ class Lanes {
  public:
   Lanes(const Timeline& timeline, const DeviceStep& step)
       : timeline_(timeline), step_(step), facts_(timeline), window_(window_of(step)) {
-    const auto labels = kernel_labels(timeline, {step.kernels.data(), std::min(step.kernels.size(), kKernelColours.size())});
+    const auto labels =
+        kernel_labels(timeline, {step.kernels.data(), std::min(step.kernels.size(), kKernelColours.size())});
     for (std::size_t i = 0; i < labels.size(); ++i) {
       const auto& k = step.kernels[i];
       const auto name = k.full_name != kNone ? k.full_name : k.name;
@@ -160,7 +162,8 @@ class Lanes {
       const Span span{segments[i].start_ns, segments[i + 1].start_ns};
       const auto* colour = is_idle(segments[i].part) ? idle_colour(segments[i].part) : nullptr;
       if (!colour || !touches(span, window_)) continue;
-      lane.bars.push_back({span, colour->colour, "", fmt::format("{}, {}", colour->words, duration_text(span.length()))});
+      lane.bars.push_back(
+          {span, colour->colour, "", fmt::format("{}, {}", colour->words, duration_text(span.length()))});
     }
     return lane;
   }
@@ -187,11 +190,11 @@ class Lanes {
 
   void add_call(const HostCall& call, Lane& lane) const {
     if (!touches(call.span, window_)) return;
-    const auto* colour = call.kind == HostCallKind::synchronize  ? kWait
-                         : call.kind == HostCallKind::profiler   ? kProfiler
-                         : call.kind == HostCallKind::copy       ? kCopy
-                         : call.kind == HostCallKind::other      ? kOther
-                                                                 : kLaunch;
+    const auto* colour = call.kind == HostCallKind::synchronize ? kWait
+                         : call.kind == HostCallKind::profiler  ? kProfiler
+                         : call.kind == HostCallKind::copy      ? kCopy
+                         : call.kind == HostCallKind::other     ? kOther
+                                                                : kLaunch;
     const auto name = call.name == kNone ? std::string("call") : timeline_.names[call.name];
     lane.bars.push_back({call.span, colour, name, fmt::format("{}, {}", name, duration_text(call.span.length()))});
   }
@@ -262,14 +265,19 @@ class Picture {
   void head() {
     const bool dark = options_.theme == SvgTheme::dark;
     const auto colours = [](bool night) {
-      return night ? ".paper{fill:#0d1117}.ink{fill:#e6edf3}.faint{fill:#9aa4b0}.grid{stroke:#2d333b}.row{fill:#161b22}"
-                   : ".paper{fill:#ffffff}.ink{fill:#1b1f24}.faint{fill:#4b5563}.grid{stroke:#dfe3e8}.row{fill:#f6f8fa}";
+      return night
+                 ? ".paper{fill:#0d1117}.ink{fill:#e6edf3}.faint{fill:#9aa4b0}.grid{stroke:#2d333b}.row{fill:#161b22}"
+                 : ".paper{fill:#ffffff}.ink{fill:#1b1f24}.faint{fill:#4b5563}.grid{stroke:#dfe3e8}.row{fill:#f6f8fa}";
     };
-    std::string style = fmt::format("text{{font-family:{};font-size:12px}}.t{{font-size:16px;font-weight:600}}.in{{font-size:10px;fill:#fff}}{}", kFonts, colours(dark));
-    if (options_.theme == SvgTheme::automatic) style += fmt::format("@media (prefers-color-scheme:dark){{{}}}", colours(true));
+    std::string style = fmt::format(
+        "text{{font-family:{};font-size:12px}}.t{{font-size:16px;font-weight:600}}.in{{font-size:10px;fill:#fff}}{}",
+        kFonts, colours(dark));
+    if (options_.theme == SvgTheme::automatic)
+      style += fmt::format("@media (prefers-color-scheme:dark){{{}}}", colours(true));
     out_ += fmt::format(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" "
-        "height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\" aria-labelledby=\"title desc\">\n<title id=\"title\">{2}</title>\n"
+        "height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\" aria-labelledby=\"title desc\">\n<title "
+        "id=\"title\">{2}</title>\n"
         "<desc id=\"desc\">{3}</desc>\n<style>{4}</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
         options_.width, height_, escaped(title()), escaped(step_.verdict), style);
     out_ += fmt::format("<text class=\"t ink\" x=\"16\" y=\"26\">{}</text>\n", escaped(title()));
@@ -289,24 +297,26 @@ class Picture {
     const double step = tick_step(length, 8);
     for (double t = 0; t <= length * 1.0001; t += step) {
       const double at = kLeft + (options_.width - kLeft - kRight) * t / length;
-      out_ += fmt::format("<line class=\"grid\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\"/>\n", at, kTop - 4, axis_y_);
-      out_ += fmt::format("<text class=\"faint\" text-anchor=\"middle\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", at, axis_y_ + 14,
-                          escaped(t == 0 ? "0" : si(t * 1e-9, "s")));
+      out_ += fmt::format("<line class=\"grid\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\"/>\n", at,
+                          kTop - 4, axis_y_);
+      out_ += fmt::format("<text class=\"faint\" text-anchor=\"middle\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", at,
+                          axis_y_ + 14, escaped(t == 0 ? "0" : si(t * 1e-9, "s")));
     }
   }
 
   void lane(const Lane& lane, double y) {
-    out_ += fmt::format("<rect class=\"row\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>\n", kLeft, y,
-                        options_.width - kLeft - kRight, kLane);
-    out_ += fmt::format("<text class=\"ink\" text-anchor=\"end\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", kLeft - 8, y + kLane / 2 + 4,
-                        escaped(cut_middle(lane.label, 22)));
+    out_ += fmt::format("<rect class=\"row\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>\n", kLeft,
+                        y, options_.width - kLeft - kRight, kLane);
+    out_ += fmt::format("<text class=\"ink\" text-anchor=\"end\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", kLeft - 8,
+                        y + kLane / 2 + 4, escaped(cut_middle(lane.label, 22)));
     // Thousands of bars on one pixel are one: those too narrow to be seen join the one before where it looks the same.
     constexpr double kNarrow = 0.5;
     double begin = -1, end = -1;
     const Bar* open = nullptr;
     for (const auto& bar : lane.bars) {
       const double from = x(bar.span.start_ns), to = x(bar.span.end_ns);
-      if (open && bar.colour == open->colour && from - end < kNarrow && (to - from < kNarrow || end - begin < kNarrow)) {
+      if (open && bar.colour == open->colour && from - end < kNarrow &&
+          (to - from < kNarrow || end - begin < kNarrow)) {
         end = std::max(end, to);
         continue;
       }
@@ -321,21 +331,24 @@ class Picture {
   void put(const Bar& bar, double begin, double end, double y) {
     constexpr double kLeastWidth = 0.4, kCharacter = 5.6;
     const double width = std::max(end - begin, kLeastWidth);
-    out_ += fmt::format("<rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.1f}\" fill=\"{}\"><title>{}</title></rect>\n", begin,
-                        y + 1, width, kLane - 2, bar.colour, escaped(cut_middle(bar.tip, 200)));
+    out_ += fmt::format(
+        "<rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.1f}\" fill=\"{}\"><title>{}</title></rect>\n",
+        begin, y + 1, width, kLane - 2, bar.colour, escaped(cut_middle(bar.tip, 200)));
     const auto columns = static_cast<std::size_t>(std::max(0.0, (width - 6) / kCharacter));
     constexpr std::size_t kLeastColumns = 5;
     if (bar.text.empty() || columns < kLeastColumns) return;
     const auto text = cut_middle(bar.text, columns);
     const auto* ink = bar.colour == kRange ? " style=\"fill:#1b1f24\"" : "";
-    out_ += fmt::format("<text class=\"in\"{} x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", ink, begin + 3, y + kLane / 2 + 3.5, escaped(text));
+    out_ += fmt::format("<text class=\"in\"{} x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", ink, begin + 3,
+                        y + kLane / 2 + 3.5, escaped(text));
   }
 
   std::vector<std::pair<std::string, const char*>> entries() const {
     auto out = lanes_.legend();
     const auto seen = [&](const char* colour) {
       return std::any_of(list_.begin(), list_.end(), [&](const Lane& l) {
-        return l.label != "idle, and why" && std::any_of(l.bars.begin(), l.bars.end(), [&](const Bar& b) { return b.colour == colour; });
+        return l.label != "idle, and why" &&
+               std::any_of(l.bars.begin(), l.bars.end(), [&](const Bar& b) { return b.colour == colour; });
       });
     };
     if (seen(kCommunication)) out.emplace_back("communication", kCommunication);
@@ -356,8 +369,10 @@ class Picture {
     for (std::size_t i = 0; i < list.size(); ++i) {
       const double left = i < rows ? 16 : options_.width / 2 + 8;
       const double y = axis_y_ + 40 + 18 * static_cast<double>(i % rows);
-      out_ += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"12\" height=\"12\" fill=\"{}\"/>\n", left, y - 10, list[i].second);
-      out_ += fmt::format("<text class=\"ink\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", left + 18, y, escaped(cut_middle(list[i].first, 66)));
+      out_ += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"12\" height=\"12\" fill=\"{}\"/>\n", left, y - 10,
+                          list[i].second);
+      out_ += fmt::format("<text class=\"ink\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", left + 18, y,
+                          escaped(cut_middle(list[i].first, 66)));
     }
   }
 

@@ -160,9 +160,7 @@ class Rows {
   Rows(std::string_view text, const Found& table)
       : text_(text), table_(table), cursor_(text.substr(table.rows), table.separator), at_(table.rows) {}
 
-  bool next(std::vector<std::string>& cells) {
-    return table_.columns.empty() ? next_csv(cells) : next_console(cells);
-  }
+  bool next(std::vector<std::string>& cells) { return table_.columns.empty() ? next_csv(cells) : next_console(cells); }
   std::size_t offset() const { return at_; }  // of the row read last; after the end, of what follows
 
  private:
@@ -246,7 +244,8 @@ class Reader {
     const auto tables = find_tables();
     decide_locale(tables);
     // A trace holds what the sums hold, and more.
-    const bool trace = std::any_of(tables.begin(), tables.end(), [](const auto& t) { return t.header.kind == TableKind::trace; });
+    const bool trace =
+        std::any_of(tables.begin(), tables.end(), [](const auto& t) { return t.header.kind == TableKind::trace; });
     for (const auto& table : tables) read_table(table, trace);
     finish();
     return std::move(timeline_);
@@ -258,8 +257,8 @@ class Reader {
     const auto text = text_.text;
     for (auto found = next_table(text, 0); found; found = next_table(text, found->rows)) {
       if (found->header.kind == TableKind::percent_only)
-        refuse_at(found->at, "no-times", "a kernel table of percentages without times",
-                  "a column Total Time", "run nsys stats again without hiding columns");
+        refuse_at(found->at, "no-times", "a kernel table of percentages without times", "a column Total Time",
+                  "run nsys stats again without hiding columns");
       out.push_back(*found);
       std::vector<std::string> cells;
       Rows rows(text, out.back());
@@ -278,7 +277,8 @@ class Reader {
       while (!evidence.firm() && rows.next(cells)) {
         for (std::size_t i = 0; i < cells.size() && i < table.header.titles.size(); ++i) {
           const auto& title = table.header.titles[i];
-          if (!title.unit.empty() && !cells[i].empty()) evidence.add(cells[i], title.unit, lines_.line_at(rows.offset()));
+          if (!title.unit.empty() && !cells[i].empty())
+            evidence.add(cells[i], title.unit, lines_.line_at(rows.offset()));
         }
       }
     }
@@ -323,8 +323,9 @@ class Reader {
     while (rows.next(cells)) {
       const Row row{table, cells, rows.offset()};
       if (cells.size() != table.header.titles.size()) {
-        if (rows_ == 0) refuse_at(rows.offset(), "bad-row", fmt::format("a row of {} cells", cells.size()),
-                                  fmt::format("{} cells", table.header.titles.size()));
+        if (rows_ == 0)
+          refuse_at(rows.offset(), "bad-row", fmt::format("a row of {} cells", cells.size()),
+                    fmt::format("{} cells", table.header.titles.size()));
         warn("truncated", fmt::format("line {} has {} cells instead of {}: the table is cut there",
                                       lines_.line_at(rows.offset()), cells.size(), table.header.titles.size()));
         return;
@@ -339,7 +340,8 @@ class Reader {
     if (text.empty() || is_not_available(text)) return std::nullopt;
     const auto value = parse_number(text, locale_);
     if (!value)
-      refuse_at(row.offset, "bad-number", fmt::format("'{}' in column '{}'", text.substr(0, 40), *names.begin()), "a number");
+      refuse_at(row.offset, "bad-number", fmt::format("'{}' in column '{}'", text.substr(0, 40), *names.begin()),
+                "a number");
     return value;
   }
 
@@ -428,7 +430,8 @@ class Reader {
 
   // "NVIDIA B200 (0)": the name and the number of the GPU.
   std::uint32_t device_of(std::string_view text) {
-    const auto [it, fresh] = devices_.try_emplace(std::string(text), static_cast<std::uint32_t>(timeline_.devices.size()));
+    const auto [it, fresh] =
+        devices_.try_emplace(std::string(text), static_cast<std::uint32_t>(timeline_.devices.size()));
     if (!fresh) return it->second;
     DeviceInfo info;
     info.id = it->second;
@@ -447,11 +450,11 @@ class Reader {
              "profile with --trace=cuda while the GPU works");
     const bool only_copies = std::none_of(timeline_.activities.begin(), timeline_.activities.end(),
                                           [](const auto& a) { return a.work == GpuWork::kernel; });
-    if (timeline_.totals.empty() && only_copies)
-      warn("no-kernels", "the trace holds copies but no kernels");
+    if (timeline_.totals.empty() && only_copies) warn("no-kernels", "the trace holds copies but no kernels");
     if (prefixed_ > 0)
       warn("nvtx-prefix", fmt::format("{} names carry the range that they ran in; it is left out", prefixed_));
-    if (without_times_ > 0) warn("no-times", fmt::format("{} rows have no start or duration: left out", without_times_));
+    if (without_times_ > 0)
+      warn("no-times", fmt::format("{} rows have no start or duration: left out", without_times_));
     std::stable_sort(timeline_.activities.begin(), timeline_.activities.end(),
                      [](const auto& a, const auto& b) { return a.span.start_ns < b.span.start_ns; });
   }

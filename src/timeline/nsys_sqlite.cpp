@@ -129,8 +129,8 @@ class Reader {
   }
 
   bool is_nsys() const {
-    return database_.has("META_DATA_EXPORT") || database_.has("EXPORT_META_DATA") || database_.has("META_DATA_CAPTURE") ||
-           database_.has("StringIds");
+    return database_.has("META_DATA_EXPORT") || database_.has("EXPORT_META_DATA") ||
+           database_.has("META_DATA_CAPTURE") || database_.has("StringIds");
   }
 
   [[noreturn]] void refuse_foreign() const {
@@ -143,9 +143,10 @@ class Reader {
              "rocpd convert -i FILE --output-format csv, or rocprofv3 --kernel-trace --output-format csv");
     if (any("CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL"))
       refuse(input(), "nvprof-sqlite", "a database of nvprof", "an export of Nsight Systems",
-             "profile with nsys, or import the database into nvprof and write CSV: nvprof -i FILE --csv --print-gpu-trace");
-    refuse(input(), "no-kernels", fmt::format("an SQLite database without GPU activities ({} tables)",
-                                              database_.tables().size()),
+             "profile with nsys, or import the database into nvprof and write CSV: nvprof -i FILE --csv "
+             "--print-gpu-trace");
+    refuse(input(), "no-kernels",
+           fmt::format("an SQLite database without GPU activities ({} tables)", database_.tables().size()),
            "an export of Nsight Systems", "nsys export --type sqlite REPORT.nsys-rep");
   }
 
@@ -228,8 +229,8 @@ class Reader {
   template <typename Fill>
   void read_table(const char* table, std::vector<std::string> more, Fill fill) {
     if (!has_times(table)) return;
-    std::vector<std::string> columns = {"start",         "end",       "deviceId",   "contextId", "streamId",
-                                        "correlationId", "globalPid", "graphNodeId"};
+    std::vector<std::string> columns = {"start",    "end",           "deviceId",  "contextId",
+                                        "streamId", "correlationId", "globalPid", "graphNodeId"};
     columns.insert(columns.end(), more.begin(), more.end());
     database_.each_row(table, columns, [&](const SqliteRow& row) {
       GpuActivity activity;
@@ -261,7 +262,8 @@ class Reader {
   static constexpr int kFirst = 8;  // of a table's own columns
 
   void read_activities() {
-    read_table(kKernels, {"demangledName", "shortName", "mangledName", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"},
+    read_table(kKernels,
+               {"demangledName", "shortName", "mangledName", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"},
                [&](const SqliteRow& row, GpuActivity& a) {
                  a.full_name = strings_.name(row, kFirst);
                  a.name = strings_.name(row, kFirst + 1);
@@ -376,8 +378,7 @@ class Reader {
   }
 
   void warn_of_dropped() {
-    if (backwards_ > 0)
-      warn("clock-backwards", fmt::format("{} records end before they start: left out", backwards_));
+    if (backwards_ > 0) warn("clock-backwards", fmt::format("{} records end before they start: left out", backwards_));
     if (unfinished_ > 0) warn("unfinished", fmt::format("{} records have no end: left out", unfinished_));
   }
 

@@ -17,10 +17,8 @@ struct Format {
 
 // In the order they are asked.
 constexpr Format kFormats[] = {
-    {looks_like_sqlite, read_nsys_sqlite},
-    {looks_like_nsys_csv, read_nsys_csv},
-    {looks_like_rocprof_trace, read_rocprof_trace},
-    {looks_like_proton, read_proton},
+    {looks_like_sqlite, read_nsys_sqlite},          {looks_like_nsys_csv, read_nsys_csv},
+    {looks_like_rocprof_trace, read_rocprof_trace}, {looks_like_proton, read_proton},
     {looks_like_chrome_trace, read_chrome_trace},
 };
 
@@ -53,13 +51,25 @@ struct Opened {
 };
 
 const Format* find_format(std::string_view head) {
-  const auto* it = std::find_if(std::begin(kFormats), std::end(kFormats), [&](const auto& f) { return f.looks_like(head); });
+  const auto* it =
+      std::find_if(std::begin(kFormats), std::end(kFormats), [&](const auto& f) { return f.looks_like(head); });
   return it == std::end(kFormats) ? nullptr : it;
+}
+
+[[noreturn]] void refuse_unknown(const TimelineSource& source) {
+  if (auto foreign = recognise_foreign(source.head, source.label)) throw InputError(std::move(*foreign));
+  auto problem = unknown_format(source.head, source.label);
+  // What is known by name comes with advice of its own.
+  if (problem.kind == "unknown-format")
+    problem.action =
+        "name an SQLite export or a table of Nsight Systems, a trace of PyTorch or rocprofv3, or a Proton file; reports "
+        "of counters are for roofline report";
+  throw InputError(std::move(problem));
 }
 
 Timeline read_opened(const TimelineSource& source, const TimelineOptions& options) {
   const auto* format = find_format(source.head);
-  if (!format) throw InputError(unknown_format(source.head, source.label));
+  if (!format) refuse_unknown(source);
   return format->read(source, options);
 }
 

@@ -29,8 +29,8 @@ std::string without_numbers(std::string_view name) {
 }
 
 // Names that steps usually bear, most telling first.
-constexpr std::string_view kStepNames[] = {"ProfilerStep", "execute_model", "execute_",  "train_step", "step",
-                                           "Step",         "iteration",     "iter",            "batch",      "forward"};
+constexpr std::string_view kStepNames[] = {"ProfilerStep", "execute_model", "execute_", "train_step", "step",
+                                           "Step",         "iteration",     "iter",     "batch",      "forward"};
 
 std::size_t rank_of_name(std::string_view name) {
   std::size_t rank = 0;
@@ -64,8 +64,8 @@ class RangeSteps {
       if (known < 0) known = RE2::PartialMatch(timeline().names[range.name], pattern) ? 1 : 0;
       if (known == 1) family.ranges.push_back(i);
     }
-    const bool host = std::any_of(family.ranges.begin(), family.ranges.end(),
-                                  [&](auto i) { return !timeline().ranges[i].on_gpu; });
+    const bool host =
+        std::any_of(family.ranges.begin(), family.ranges.end(), [&](auto i) { return !timeline().ranges[i].on_gpu; });
     // A framework shows its ranges on both sides; one side is enough.
     std::erase_if(family.ranges, [&](auto i) { return host == timeline().ranges[i].on_gpu; });
     family.on_gpu = !host;
@@ -145,7 +145,8 @@ class RangeSteps {
 
   bool overlaps(const Family& family) const {
     for (std::size_t i = 1; i < family.ranges.size(); ++i)
-      if (timeline().ranges[family.ranges[i]].span.start_ns < timeline().ranges[family.ranges[i - 1]].span.end_ns) return true;
+      if (timeline().ranges[family.ranges[i]].span.start_ns < timeline().ranges[family.ranges[i - 1]].span.end_ns)
+        return true;
     return false;
   }
 

@@ -33,7 +33,8 @@ std::optional<int> number_in(const std::string& path) {
     while (digit < name.size() && (name[digit] == '-' || name[digit] == '_' || name[digit] == '.')) ++digit;
     int number = 0;
     std::size_t count = 0;
-    for (; digit < name.size() && std::isdigit(static_cast<unsigned char>(name[digit])) != 0 && count < 6; ++digit, ++count)
+    for (; digit < name.size() && std::isdigit(static_cast<unsigned char>(name[digit])) != 0 && count < 6;
+         ++digit, ++count)
       number = number * 10 + (name[digit] - '0');
     if (count > 0) return number;
   }
@@ -46,9 +47,9 @@ double bytes_of(std::string_view type) {
     std::string_view part;
     double bytes;
   };
-  constexpr Size kSizes[] = {{"Float8", 1}, {"BFloat16", 2}, {"Half", 2},  {"Float16", 2}, {"Double", 8}, {"Long", 8},
-                             {"Int64", 8},  {"Float", 4},    {"Int32", 4}, {"Int", 4},     {"Short", 2},  {"Byte", 1},
-                             {"Char", 1},   {"Bool", 1},     {"UInt8", 1}};
+  constexpr Size kSizes[] = {{"Float8", 1}, {"BFloat16", 2}, {"Half", 2},  {"Float16", 2}, {"Double", 8},
+                             {"Long", 8},   {"Int64", 8},    {"Float", 4}, {"Int32", 4},   {"Int", 4},
+                             {"Short", 2},  {"Byte", 1},     {"Char", 1},  {"Bool", 1},    {"UInt8", 1}};
   for (const auto& s : kSizes)
     if (type.find(s.part) != std::string_view::npos) return s.bytes;
   return 0;
@@ -56,13 +57,17 @@ double bytes_of(std::string_view type) {
 
 // What crosses each GPU's link: ring algorithms, as nccl-tests counts its bus bandwidth.
 std::optional<double> bus_bytes(const Timeline& timeline, const CollectiveCall& c) {
-  const auto text = [&](std::uint32_t i) { return i == kNone ? std::string_view() : std::string_view(timeline.names[i]); };
+  const auto text = [&](std::uint32_t i) {
+    return i == kNone ? std::string_view() : std::string_view(timeline.names[i]);
+  };
   const double size = bytes_of(text(c.type));
   if (size <= 0 || c.group_size < 2) return std::nullopt;
-  const double n = c.group_size, in = size * static_cast<double>(c.elements_in), out = size * static_cast<double>(c.elements_out);
+  const double n = c.group_size, in = size * static_cast<double>(c.elements_in),
+               out = size * static_cast<double>(c.elements_out);
   std::string name;
   for (const char ch : text(c.name))
-    if (std::isalpha(static_cast<unsigned char>(ch)) != 0) name += static_cast<char>(std::tolower(static_cast<unsigned char>(ch)));
+    if (std::isalpha(static_cast<unsigned char>(ch)) != 0)
+      name += static_cast<char>(std::tolower(static_cast<unsigned char>(ch)));
   const auto is = [&](std::string_view part) { return name.find(part) != std::string::npos; };
   double bytes = 0;
   if (is("allreduce"))
@@ -109,7 +114,8 @@ class Comparer {
         r.timeline = t;
         r.device = d;
         // Several GPUs in one file share its number, which then tells nothing.
-        const auto named = timelines_[t].timeline.rank ? timelines_[t].timeline.rank : number_in(timelines_[t].timeline.path);
+        const auto named =
+            timelines_[t].timeline.rank ? timelines_[t].timeline.rank : number_in(timelines_[t].timeline.path);
         r.number = named && devices.size() == 1 ? *named : order;
         r.step_s = s.step_s ? s.step_s->median : seconds(s.counted.wall_ns);
         r.compute_s = seconds(s.counted.compute_ns) / windows;
@@ -118,7 +124,8 @@ class Comparer {
         out_.ranks.push_back(r);
       }
     }
-    std::stable_sort(out_.ranks.begin(), out_.ranks.end(), [](const Rank& a, const Rank& b) { return a.number < b.number; });
+    std::stable_sort(out_.ranks.begin(), out_.ranks.end(),
+                     [](const Rank& a, const Rank& b) { return a.number < b.number; });
     for (std::size_t i = 1; i < out_.ranks.size(); ++i)
       if (out_.ranks[i].number <= out_.ranks[i - 1].number) return renumber();
   }
@@ -191,11 +198,13 @@ class Comparer {
     });
   }
 
-  void add_collective(const std::string& kind, const std::vector<Occurrences>& lists, const std::vector<std::size_t>& ranks) {
+  void add_collective(const std::string& kind, const std::vector<Occurrences>& lists,
+                      const std::vector<std::size_t>& ranks) {
     CollectiveTotals c;
     c.name = kind;
     c.count = lists.front().durations.size();
-    const bool equal = std::all_of(lists.begin(), lists.end(), [&](const auto& l) { return l.durations.size() == c.count; });
+    const bool equal =
+        std::all_of(lists.begin(), lists.end(), [&](const auto& l) { return l.durations.size() == c.count; });
     c.matched = equal && lists.size() > 1;
     std::vector<double> durations, shortest;
     for (const auto& l : lists)
@@ -234,8 +243,8 @@ class Comparer {
       steps.push_back(r.step_s);
       if (r.waiting_s) waits.push_back(*r.waiting_s);
     }
-    out_.verdict = fmt::format("Rank {} has the longest step, {} against a median of {}.", slowest->number, si(slowest->step_s, "s"),
-                               si(median_of(steps), "s"));
+    out_.verdict = fmt::format("Rank {} has the longest step, {} against a median of {}.", slowest->number,
+                               si(slowest->step_s, "s"), si(median_of(steps), "s"));
     if (waits.size() != out_.ranks.size()) return;
     const auto least = std::min_element(out_.ranks.begin(), out_.ranks.end(),
                                         [](const Rank& a, const Rank& b) { return *a.waiting_s < *b.waiting_s; });
@@ -247,9 +256,10 @@ class Comparer {
       return;
     }
     out_.straggler = least->number;
-    out_.verdict += fmt::format(" Rank {} is the straggler: it waits {} in collectives where the median rank waits {}, so the others "
-                                "wait for it.",
-                                least->number, si(*least->waiting_s, "s"), si(median_of(waits), "s"));
+    out_.verdict += fmt::format(
+        " Rank {} is the straggler: it waits {} in collectives where the median rank waits {}, so the others "
+        "wait for it.",
+        least->number, si(*least->waiting_s, "s"), si(median_of(waits), "s"));
   }
 
   std::span<const AnalyzedTimeline> timelines_;
@@ -277,8 +287,12 @@ Table rank_table(const RankComparison& c, std::span<const AnalyzedTimeline> time
     table.rows.push_back({{fmt::format("{}", r.number), static_cast<double>(r.number)},
                           {std::filesystem::path(t.timeline.path).filename().string()},
                           {device_title(t.timeline, t.devices[r.device].device)},
-                          time_cell(r.step_s), time_cell(r.compute_s), time_cell(r.exposed_communication_s), time_cell(r.idle_s),
-                          time_cell(r.waiting_s), {straggler ? "straggler" : "", std::nullopt, Tone::warn}});
+                          time_cell(r.step_s),
+                          time_cell(r.compute_s),
+                          time_cell(r.exposed_communication_s),
+                          time_cell(r.idle_s),
+                          time_cell(r.waiting_s),
+                          {straggler ? "straggler" : "", std::nullopt, Tone::warn}});
   }
   return table;
 }
@@ -296,8 +310,12 @@ Table spread_table(const RankComparison& c, std::size_t top) {
   for (std::size_t i = 0; i < c.kernels.size() && (top == 0 || i < top); ++i) {
     const auto& k = c.kernels[i];
     const double spread = k.median_s > 0 ? (k.max_s - k.min_s) / k.median_s : 0;
-    table.rows.push_back({{short_kernel_name(k.name)}, {fmt::format("{}", k.ranks), static_cast<double>(k.ranks)}, time_cell(k.min_s),
-                          time_cell(k.median_s), time_cell(k.max_s), {percent_text(spread), spread},
+    table.rows.push_back({{short_kernel_name(k.name)},
+                          {fmt::format("{}", k.ranks), static_cast<double>(k.ranks)},
+                          time_cell(k.min_s),
+                          time_cell(k.median_s),
+                          time_cell(k.max_s),
+                          {percent_text(spread), spread},
                           {fmt::format("{}", k.slowest), static_cast<double>(k.slowest)}});
   }
   return table;
@@ -317,11 +335,19 @@ Table collective_table(const RankComparison& c, std::size_t top) {
                    {.title = "link", .key = "link", .align = Align::left, .drop_order = 3}};
   for (std::size_t i = 0; i < c.collectives.size() && (top == 0 || i < top); ++i) {
     const auto& k = c.collectives[i];
-    std::vector<Cell> row = {{k.name}, {fmt::format("{}", k.count), static_cast<double>(k.count)}, time_cell(k.median_s),
-                             time_cell(k.transfer_s), time_cell(k.waiting_s), {}, {}, {}, {}};
+    std::vector<Cell> row = {{k.name},
+                             {fmt::format("{}", k.count), static_cast<double>(k.count)},
+                             time_cell(k.median_s),
+                             time_cell(k.transfer_s),
+                             time_cell(k.waiting_s),
+                             {},
+                             {},
+                             {},
+                             {}};
     if (k.bus_bytes) row[5] = {si(*k.bus_bytes, "B"), *k.bus_bytes};
     if (k.bytes_per_s) row[6] = {si(*k.bytes_per_s, "B/s"), *k.bytes_per_s};
-    if (k.bytes_per_s && k.link) row[7] = {percent_text(*k.bytes_per_s / k.link->bytes_per_s), *k.bytes_per_s / k.link->bytes_per_s};
+    if (k.bytes_per_s && k.link)
+      row[7] = {percent_text(*k.bytes_per_s / k.link->bytes_per_s), *k.bytes_per_s / k.link->bytes_per_s};
     if (k.link) row[8] = {fmt::format("{} {}", k.link->kind, si(k.link->bytes_per_s, "B/s"))};
     table.rows.push_back(std::move(row));
   }
@@ -339,15 +365,19 @@ Document ranks_document(const RankComparison& c, std::span<const AnalyzedTimelin
     out.blocks.emplace_back(Heading{out.title});
     out.blocks.emplace_back(Paragraph{c.verdict, Tone::strong});
     out.blocks.emplace_back(rank_table(c, timelines));
-    out.blocks.emplace_back(Bullets{{{"The clocks of different files are not aligned: durations are compared, never points in time.", Tone::faint}}});
+    out.blocks.emplace_back(
+        Bullets{{{"The clocks of different files are not aligned: durations are compared, never points in time.",
+                  Tone::faint}}});
     if (!c.kernels.empty()) out.blocks.emplace_back(spread_table(c, top));
   }
   if (c.collectives.empty()) return out;
   out.blocks.emplace_back(collective_table(c, top));
-  std::string note = c.ranks.size() > 1 ? "Waiting is a collective's time less that of the rank where the same one was shortest, the "
-                                          "k-th of a kind on each."
-                                        : "How much of it is waiting for others, only the files of all ranks together can tell.";
-  const bool bytes = std::any_of(c.collectives.begin(), c.collectives.end(), [](const auto& k) { return k.bus_bytes.has_value(); });
+  std::string note = c.ranks.size() > 1
+                         ? "Waiting is a collective's time less that of the rank where the same one was shortest, the "
+                           "k-th of a kind on each."
+                         : "How much of it is waiting for others, only the files of all ranks together can tell.";
+  const bool bytes =
+      std::any_of(c.collectives.begin(), c.collectives.end(), [](const auto& k) { return k.bus_bytes.has_value(); });
   if (!bytes) note += " The recording does not say how many bytes they move: no link ceiling.";
   out.blocks.emplace_back(Bullets{{{std::move(note), Tone::faint}}});
   return out;

@@ -1,7 +1,8 @@
 // What the readers of single timeline formats share with open_timeline(). Private to this room.
 //
 // A format is a pair of functions:
-//   bool looks_like_X(std::string_view head)        cheap, never throws; `head` is the start of the unpacked bytes (up to
+//   bool looks_like_X(std::string_view head)        cheap, never throws; `head` is the start of the unpacked bytes (up
+//   to
 //                                                   kTimelineHead of them).
 //   Timeline read_X(const TimelineSource&, options) throws InputError; fills everything but `path`.
 // Enter both in the table of open_timeline.cpp, in the order of how sure the signs are.

@@ -26,7 +26,8 @@ std::vector<std::uint32_t> main_stream(const Timeline& timeline, std::span<const
   }
   std::vector<std::uint32_t> out;
   if (time.empty()) return out;
-  const auto most = std::max_element(time.begin(), time.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most =
+      std::max_element(time.begin(), time.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   for (const auto i : activities) {
     const auto& a = timeline.activities[i];
     if (a.work == GpuWork::kernel && key(a) == most->first) out.push_back(i);
@@ -61,7 +62,8 @@ class Repetition {
 
  private:
   bool covers(const Places& p) const {
-    const auto reach = static_cast<double>(p.back() - p.front()) * static_cast<double>(p.size()) / static_cast<double>(p.size() - 1);
+    const auto reach =
+        static_cast<double>(p.back() - p.front()) * static_cast<double>(p.size()) / static_cast<double>(p.size() - 1);
     return reach >= kCovers * static_cast<double>(names_.size());
   }
 
@@ -108,7 +110,8 @@ FoundSteps repeated_steps(const TimelineFacts& facts, std::span<const std::uint3
     Step step;
     step.window.start_ns = facts.timeline.activities[sequence[places[i]]].span.start_ns;
     // What belongs to the last repetition is not known: it ends where its kernels would.
-    const auto after = i + 1 < places.size() ? places[i + 1] : std::min<std::size_t>(places[i] + length, sequence.size());
+    const auto after =
+        i + 1 < places.size() ? places[i + 1] : std::min<std::size_t>(places[i] + length, sequence.size());
     const auto& end = facts.timeline.activities[sequence[after - (i + 1 < places.size() ? 0 : 1)]].span;
     step.window.end_ns = i + 1 < places.size() ? end.start_ns : end.end_ns;
     step.last = i + 1 == places.size();

@@ -140,8 +140,8 @@ class Cutter {
   Segments cut() {
     std::size_t next = 0;
     while (next < activities_.size() || !ends_.empty()) {
-      const bool begins = next < activities_.size() &&
-                          (ends_.empty() || at(activities_[next]).span.start_ns <= ends_.top().first);
+      const bool begins =
+          next < activities_.size() && (ends_.empty() || at(activities_[next]).span.start_ns <= ends_.top().first);
       begins ? begin(activities_[next++]) : end();
     }
     if (!activities_.empty()) mark(last_ns_);
@@ -220,7 +220,8 @@ void add_window(StepAccount& account, const Segments& segments, Span window) {
   account.wall_ns += window.length();
   if (segments.empty()) return add_piece(account, StepPart::unknown, window, kNone, kNone);
   const auto first = segments.front().start_ns, last = segments.back().start_ns;
-  const auto inside = Span{std::clamp(first, window.start_ns, window.end_ns), std::clamp(last, window.start_ns, window.end_ns)};
+  const auto inside =
+      Span{std::clamp(first, window.start_ns, window.end_ns), std::clamp(last, window.start_ns, window.end_ns)};
   add_piece(account, StepPart::start, {window.start_ns, inside.start_ns}, kNone, kNone);
   add_piece(account, StepPart::end, {inside.end_ns, window.end_ns}, kNone, kNone);
   auto it = std::upper_bound(segments.begin(), segments.end(), inside.start_ns,

@@ -14,9 +14,9 @@ struct Segment {
   std::int64_t start_ns = 0;
   StepPart part = StepPart::unknown;
   bool computing = false, communicating = false, copying = false;
-  std::uint32_t kernels = 0;    // compute kernels at once
-  std::uint32_t call = kNone;   // idle: name of the host call behind it
-  std::uint32_t next = kNone;   // idle: index of the activity that ends it
+  std::uint32_t kernels = 0;   // compute kernels at once
+  std::uint32_t call = kNone;  // idle: name of the host call behind it
+  std::uint32_t next = kNone;  // idle: index of the activity that ends it
 };
 
 // All of a device's time from its first work to its last, without gaps; one more segment marks the end.
@@ -30,10 +30,10 @@ struct TimelineFacts {
   bool communication(const GpuActivity& activity) const;
 
   const Timeline& timeline;
-  std::vector<bool> is_communication;            // by name
-  std::vector<std::uint32_t> call_by_order;      // indices of calls with correlation, sorted by it
-  std::vector<std::uint32_t> lost;               // indices of launch calls that nothing on a GPU answers, by start
-  std::size_t launches = 0;                      // launch calls outside of graph capture
+  std::vector<bool> is_communication;        // by name
+  std::vector<std::uint32_t> call_by_order;  // indices of calls with correlation, sorted by it
+  std::vector<std::uint32_t> lost;           // indices of launch calls that nothing on a GPU answers, by start
+  std::size_t launches = 0;                  // launch calls outside of graph capture
   struct Thread {
     std::vector<std::uint32_t> calls;     // outermost ones, by start
     std::vector<std::uint32_t> profiler;  // by start

@@ -71,7 +71,8 @@ void SqliteDatabase::check_size() const {
   const auto page = whole_header ? number(kPageSize, 2) : 0;
   const auto expected = whole_header ? (page == 1 ? std::uint64_t{65536} : page) * number(kPages, 4) : kHeader;
   if (bytes.size() < expected)
-    refuse(input_, "truncated", fmt::format("a database of {} bytes", bytes.size()), fmt::format("{} bytes, as its header says", expected),
+    refuse(input_, "truncated", fmt::format("a database of {} bytes", bytes.size()),
+           fmt::format("{} bytes, as its header says", expected),
            "copy it again, or export it again: nsys export --type sqlite REPORT.nsys-rep");
 }
 
@@ -158,8 +159,8 @@ void SqliteDatabase::fail(const std::string& what) const {
   const int code = database_ ? sqlite3_errcode(database_.get()) : SQLITE_NOMEM;
   const char* message = database_ ? sqlite3_errmsg(database_.get()) : "out of memory";
   const bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_IOERR;
-  refuse(input_, damaged ? "truncated" : "bad-sqlite",
-         fmt::format("SQLite cannot read {}: {}", what, message), "a whole export of a profiler",
+  refuse(input_, damaged ? "truncated" : "bad-sqlite", fmt::format("SQLite cannot read {}: {}", what, message),
+         "a whole export of a profiler",
          damaged ? "copy it again, or export it again: nsys export --type sqlite REPORT.nsys-rep" : "");
 }
 

@@ -22,9 +22,7 @@ Cell count_cell(std::size_t n) { return {fmt::format("{}", n), static_cast<doubl
 // Per step, so it need not be whole.
 Cell mean_cell(double n) { return {n == std::floor(n) ? fmt::format("{:.0f}", n) : fmt::format("{:.1f}", n), n}; }
 
-std::string dim_text(const Dim3& d) {
-  return d.count() == 0 ? std::string() : fmt::format("{}x{}x{}", d.x, d.y, d.z);
-}
+std::string dim_text(const Dim3& d) { return d.count() == 0 ? std::string() : fmt::format("{}x{}x{}", d.x, d.y, d.z); }
 
 // What the part is, for people who never heard our names of it.
 std::string_view explain(StepPart part) {
@@ -122,17 +120,19 @@ class Writer {
 
   std::string window_text(const DeviceStep& step) const {
     if (!step.step_s) {
-      std::string text = fmt::format("No steps were found: all of the GPU's work counts, {} from its first launch to its end.",
-                                     duration_text(step.active.length()));
+      std::string text =
+          fmt::format("No steps were found: all of the GPU's work counts, {} from its first launch to its end.",
+                      duration_text(step.active.length()));
       if (timeline_.recorded && timeline_.recorded->length() > step.active.length())
         text += fmt::format(" The recording lasts {}.", duration_text(timeline_.recorded->length()));
       return text;
     }
     const auto& s = *step.step_s;
     const auto by = step.steps_by == StepsBy::ranges ? fmt::format("found by ranges '{}'", step.steps_of)
-                                                     : fmt::format("taken for steps because {} repeats (a layer may, too: "
-                                                                   "--range names ranges that are steps)",
-                                                                   step.steps_of);
+                                                     : fmt::format(
+                                                           "taken for steps because {} repeats (a layer may, too: "
+                                                           "--range names ranges that are steps)",
+                                                           step.steps_of);
     std::string text = s.count == 1 ? fmt::format("1 step of {}, {}.", si(s.median, "s"), by)
                                     : fmt::format("{} steps of {} (median; {} to {}), {}.", s.count, si(s.median, "s"),
                                                   si(s.min, "s"), si(s.max, "s"), by);
@@ -159,7 +159,12 @@ class Writer {
                      {.title = "share", .key = "share"},
                      {.title = "pieces", .key = "pieces", .drop_order = 3},
                      {.title = "longest", .key = "longest_s", .drop_order = 2},
-                     {.title = "evidence", .key = "evidence", .align = Align::left, .shrink = true, .drop_order = 1, .cut_end = true}};
+                     {.title = "evidence",
+                      .key = "evidence",
+                      .align = Align::left,
+                      .shrink = true,
+                      .drop_order = 1,
+                      .cut_end = true}};
     const auto& a = step.counted;
     for (std::size_t i = 0; i < kStepParts; ++i) {
       if (a.parts[i] == 0) continue;
@@ -170,8 +175,13 @@ class Writer {
                             count_cell(a.evidence[i].pieces), time_cell_ns(a.evidence[i].longest.length()),
                             text_cell(evidence(a.evidence[i]))});
     }
-    table.footer = {text_cell(step.step_s ? "one step" : "wall time"), text_cell("wall"), time_cell(per_step(step, a.wall_ns)),
-                    percent_cell(a.wall_ns > 0 ? 1 : 0), {}, {}, {}};
+    table.footer = {text_cell(step.step_s ? "one step" : "wall time"),
+                    text_cell("wall"),
+                    time_cell(per_step(step, a.wall_ns)),
+                    percent_cell(a.wall_ns > 0 ? 1 : 0),
+                    {},
+                    {},
+                    {}};
     return table;
   }
 
@@ -179,7 +189,8 @@ class Writer {
     std::string text;
     constexpr std::size_t kCalls = 2;
     for (std::size_t i = 0; i < std::min(kCalls, e.calls.size()); ++i)
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name(e.calls[i].first), duration_text(e.calls[i].second));
+      text +=
+          fmt::format("{}{} {}", text.empty() ? "" : ", ", name(e.calls[i].first), duration_text(e.calls[i].second));
     if (e.next == kNone) return text;
     const auto& next = timeline_.activities[e.next];
     return text + fmt::format("{}longest before {}", text.empty() ? "" : "; ", work_name(timeline_, next));
@@ -194,11 +205,12 @@ class Writer {
                       percent_text(a.share(a.kernel_sum_ns)), percent_text(a.share(a.compute_ns))));
     constexpr double kWorthSaying = 0.001;
     if (a.share(a.communication_ns) >= kWorthSaying)
-      say(fmt::format("Communication runs {} of the time, {} of it beside kernels.", percent_text(a.share(a.communication_ns)),
+      say(fmt::format("Communication runs {} of the time, {} of it beside kernels.",
+                      percent_text(a.share(a.communication_ns)),
                       percent_text(hidden(a.communication_ns, a[StepPart::communication]))));
     if (a.share(a.copy_ns) >= kWorthSaying)
-      say(fmt::format("Copies and fills run {} of the time, {} of it beside other work.", percent_text(a.share(a.copy_ns)),
-                      percent_text(hidden(a.copy_ns, a[StepPart::copy]))));
+      say(fmt::format("Copies and fills run {} of the time, {} of it beside other work.",
+                      percent_text(a.share(a.copy_ns)), percent_text(hidden(a.copy_ns, a[StepPart::copy]))));
     for (const auto& artefact : step.artefacts) say("Recording: " + artefact.message + ".", Tone::warn);
     savings(step, say);
     return out;
@@ -215,9 +227,11 @@ class Writer {
     const auto* each = step.step_s ? " per step" : "";
     if (s.launch_gaps_ns > 0)
       say(fmt::format("A CUDA graph could save at most {}{} ({}): all {} gaps that wait for a launch.",
-                      si(per_step(step, s.launch_gaps_ns), "s"), each, percent_text(a.share(s.launch_gaps_ns)), s.launch_gaps));
+                      si(per_step(step, s.launch_gaps_ns), "s"), each, percent_text(a.share(s.launch_gaps_ns)),
+                      s.launch_gaps));
     if (s.short_kernels > 0)
-      say(fmt::format("Fusing away all {} kernels under three launch floors could save at most {}{} ({}) of their own "
+      say(
+          fmt::format("Fusing away all {} kernels under three launch floors could save at most {}{} ({}) of their own "
                       "time.",
                       s.short_kernels, si(per_step(step, s.short_ns), "s"), each, percent_text(a.share(s.short_ns))));
   }
@@ -225,28 +239,31 @@ class Writer {
   Table kernel_table(const DeviceStep& step) const {
     Table table;
     table.title = step.step_s ? "Kernels of a step" : "Kernels";
-    table.columns = {{.title = "kernel", .key = "kernel", .align = Align::left, .shrink = true, .least = 20},
-                     {.title = "full name", .key = "full_name", .align = Align::left, .data_only = true},
-                     {.title = "grid", .key = "grid", .align = Align::left, .drop_order = 4, .data_only = !options_.by_shape},
-                     {.title = "block", .key = "block", .align = Align::left, .drop_order = 5, .data_only = !options_.by_shape},
-                     {.title = step.step_s ? "per step" : "launches", .key = "launches", .drop_order = 1},
-                     {.title = "time", .key = "time_s"},
-                     {.title = "of wall", .key = "share_of_wall"},
-                     {.title = "of kernels", .key = "share_of_kernels", .drop_order = 3},
-                     {.title = "median", .key = "median_s", .drop_order = 2},
-                     {.title = "least", .key = "min_s", .drop_order = 6},
-                     {.title = "most", .key = "max_s", .drop_order = 6},
-                     {.title = "roofline?", .key = "deserves_roofline", .align = Align::left, .drop_order = 1}};
+    table.columns = {
+        {.title = "kernel", .key = "kernel", .align = Align::left, .shrink = true, .least = 20},
+        {.title = "full name", .key = "full_name", .align = Align::left, .data_only = true},
+        {.title = "grid", .key = "grid", .align = Align::left, .drop_order = 4, .data_only = !options_.by_shape},
+        {.title = "block", .key = "block", .align = Align::left, .drop_order = 5, .data_only = !options_.by_shape},
+        {.title = step.step_s ? "per step" : "launches", .key = "launches", .drop_order = 1},
+        {.title = "time", .key = "time_s"},
+        {.title = "of wall", .key = "share_of_wall"},
+        {.title = "of kernels", .key = "share_of_kernels", .drop_order = 3},
+        {.title = "median", .key = "median_s", .drop_order = 2},
+        {.title = "least", .key = "min_s", .drop_order = 6},
+        {.title = "most", .key = "max_s", .drop_order = 6},
+        {.title = "roofline?", .key = "deserves_roofline", .align = Align::left, .drop_order = 1}};
     const auto shown = options_.top == 0 ? step.kernels.size() : std::min(options_.top, step.kernels.size());
     const auto labels = kernel_labels(timeline_, {step.kernels.data(), shown});
     for (std::size_t i = 0; i < shown; ++i) {
       const auto& k = step.kernels[i];
-      table.rows.push_back({text_cell(labels[i]), text_cell(name(k.full_name)),
-                            text_cell(dim_text(k.grid)), text_cell(dim_text(k.block)), mean_cell(mean(step, k.launches)),
+      table.rows.push_back({text_cell(labels[i]), text_cell(name(k.full_name)), text_cell(dim_text(k.grid)),
+                            text_cell(dim_text(k.block)), mean_cell(mean(step, k.launches)),
                             time_cell(per_step(step, k.total_ns)), percent_cell(k.share_of_wall),
                             percent_cell(k.share_of_kernels), time_cell_ns(k.median_ns), time_cell_ns(k.min_ns),
                             time_cell_ns(k.max_ns),
-                            text_cell(k.deserves_roofline ? "yes" : k.communication ? "communication" : "",
+                            text_cell(k.deserves_roofline ? "yes"
+                                      : k.communication   ? "communication"
+                                                          : "",
                                       k.deserves_roofline ? Tone::good : Tone::faint)});
     }
     if (shown < step.kernels.size()) table.footer = rest(step, shown);
@@ -261,9 +278,18 @@ class Writer {
       sum.share_of_wall += step.kernels[i].share_of_wall;
       sum.share_of_kernels += step.kernels[i].share_of_kernels;
     }
-    return {text_cell(fmt::format("{} more", step.kernels.size() - shown)), {}, {}, {}, mean_cell(mean(step, sum.launches)),
-            time_cell(per_step(step, sum.total_ns)), percent_cell(sum.share_of_wall), percent_cell(sum.share_of_kernels),
-            {}, {}, {}, {}};
+    return {text_cell(fmt::format("{} more", step.kernels.size() - shown)),
+            {},
+            {},
+            {},
+            mean_cell(mean(step, sum.launches)),
+            time_cell(per_step(step, sum.total_ns)),
+            percent_cell(sum.share_of_wall),
+            percent_cell(sum.share_of_kernels),
+            {},
+            {},
+            {},
+            {}};
   }
 
   Table copy_table(const DeviceStep& step) const {
@@ -280,10 +306,14 @@ class Writer {
     for (const auto& c : step.copies) {
       const auto seconds = static_cast<double>(c.total_ns) * 1e-9;
       const auto bytes = static_cast<double>(c.bytes);
-      std::vector<Cell> row = {text_cell(std::string(copy_words(c.work, c.kind))), count_cell(c.count),
-                               time_cell_ns(c.total_ns), percent_cell(step.counted.share(c.total_ns)),
+      std::vector<Cell> row = {text_cell(std::string(copy_words(c.work, c.kind))),
+                               count_cell(c.count),
+                               time_cell_ns(c.total_ns),
+                               percent_cell(step.counted.share(c.total_ns)),
                                c.bytes > 0 ? Cell{si(bytes, "B"), bytes} : Cell{},
-                               {}, {}, {}};
+                               {},
+                               {},
+                               {}};
       if (c.bytes > 0 && seconds > 0) {
         row[5] = {si(bytes / seconds, "B/s"), bytes / seconds};
         if (const auto link = link_of(timeline_.devices, step.device, c.kind)) {
@@ -299,22 +329,30 @@ class Writer {
   Table step_table(const DeviceStep& step) const {
     Table table;
     table.title = "Steps";
-    table.columns = {{.title = "step", .key = "step", .align = Align::left}, {.title = "time", .key = "time_s"},
-                     {.title = "busy", .key = "busy_share"}, {.title = "kernels", .key = "kernels"},
+    table.columns = {{.title = "step", .key = "step", .align = Align::left},
+                     {.title = "time", .key = "time_s"},
+                     {.title = "busy", .key = "busy_share"},
+                     {.title = "kernels", .key = "kernels"},
                      {.title = "note", .key = "note", .align = Align::left}};
     for (std::size_t i = 0; i < step.steps.size(); ++i) {
       const auto& s = step.steps[i];
       const auto length = static_cast<double>(s.window.length());
-      table.rows.push_back({text_cell(s.name != kNone ? name(s.name) : fmt::format("{}", i + 1)), time_cell_ns(s.window.length()),
-                            percent_cell(length > 0 ? static_cast<double>(s.busy_ns) / length : 0), count_cell(s.kernels),
-                            text_cell(s.warm_up ? "warm-up" : s.last && step.steps.size() > 1 ? "last" : "")});
+      table.rows.push_back(
+          {text_cell(s.name != kNone ? name(s.name) : fmt::format("{}", i + 1)), time_cell_ns(s.window.length()),
+           percent_cell(length > 0 ? static_cast<double>(s.busy_ns) / length : 0), count_cell(s.kernels),
+           text_cell(s.warm_up                         ? "warm-up"
+                     : s.last && step.steps.size() > 1 ? "last"
+                                                       : "")});
     }
     return table;
   }
 
   bool is_amd() const {
-    const auto says = [](const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; };
-    return says(timeline_.producer, "roctracer") || says(timeline_.format, "rocprof") || says(timeline_.producer, "ROC");
+    const auto says = [](const std::string& text, std::string_view part) {
+      return text.find(part) != std::string::npos;
+    };
+    return says(timeline_.producer, "roctracer") || says(timeline_.format, "rocprof") ||
+           says(timeline_.producer, "ROC");
   }
 
   // How to measure the kernels that deserve it.
@@ -337,25 +375,31 @@ class Writer {
   Bullets shapes(const DeviceStep& step) const {
     const auto& s = step.shapes;
     if (s.kernel_ns == 0) return {};
-    const auto without = [&](std::int64_t with) { return static_cast<double>(s.kernel_ns - with) / static_cast<double>(s.kernel_ns); };
+    const auto without = [&](std::int64_t with) {
+      return static_cast<double>(s.kernel_ns - with) / static_cast<double>(s.kernel_ns);
+    };
     std::string text = s.operator_ns == 0
                            ? "A timeline has no FLOPs and no bytes."
                            : fmt::format("{} of the kernel time belongs to operators with argument shapes.",
                                          percent_text(1 - without(s.operator_ns)));
-    if (without(s.operator_ns) > 0) text += fmt::format(" {} of GPU time has no shape", percent_text(without(s.operator_ns)));
+    if (without(s.operator_ns) > 0)
+      text += fmt::format(" {} of GPU time has no shape", percent_text(without(s.operator_ns)));
     if (without(s.operator_ns) > 0 && without(s.launch_ns) > 0)
       text += fmt::format(" ({} not even grid and block)", percent_text(without(s.launch_ns)));
     if (without(s.operator_ns) > 0)
-      text += ": join it with a counter report (--with REPORT.ncu-rep) or with a model (--model CONFIG) to place it under a roof.";
+      text +=
+          ": join it with a counter report (--with REPORT.ncu-rep) or with a model (--model CONFIG) to place it under "
+          "a roof.";
     return {{{std::move(text), Tone::normal}}};
   }
 
   void sums() {
     const auto total = std::accumulate(timeline_.totals.begin(), timeline_.totals.end(), 0.0,
                                        [](double sum, const auto& t) { return sum + t.total_s; });
-    add(Paragraph{"This input holds sums per kernel: no order, no gaps, no overlap. Whether the GPU is the bottleneck cannot "
-                  "be told from it; the recording itself can tell (nsys export --type sqlite, or the trace).",
-                  Tone::strong});
+    add(Paragraph{
+        "This input holds sums per kernel: no order, no gaps, no overlap. Whether the GPU is the bottleneck cannot "
+        "be told from it; the recording itself can tell (nsys export --type sqlite, or the trace).",
+        Tone::strong});
     add(sums_table(total));
   }
 
@@ -391,11 +435,20 @@ class Writer {
       table.rows.push_back({text_cell(kernel_label(timeline_, t.name, t.name)), text_cell(name(t.name)),
                             text_cell(dim_text(t.grid)), text_cell(dim_text(t.block)), count_cell(t.launches),
                             time_cell(t.total_s), percent_cell(total > 0 ? t.total_s / total : 0),
-                            t.median_s ? time_cell(*t.median_s) : Cell{}, rate(t.flops, "FLOP/s"), rate(t.bytes, "B/s")});
+                            t.median_s ? time_cell(*t.median_s) : Cell{}, rate(t.flops, "FLOP/s"),
+                            rate(t.bytes, "B/s")});
     }
     if (shown < order.size())
-      table.footer = {text_cell(fmt::format("{} more", order.size() - shown)), {}, {}, {}, count_cell(rest_launches),
-                      time_cell(rest_s), percent_cell(total > 0 ? rest_s / total : 0), {}, {}, {}};
+      table.footer = {text_cell(fmt::format("{} more", order.size() - shown)),
+                      {},
+                      {},
+                      {},
+                      count_cell(rest_launches),
+                      time_cell(rest_s),
+                      percent_cell(total > 0 ? rest_s / total : 0),
+                      {},
+                      {},
+                      {}};
     return table;
   }
 

@@ -57,7 +57,10 @@ class Writer {
             {"busy_s", seconds(a.busy_ns())},
             {"idle_s", seconds(a.idle_ns())},
             {"parts", std::move(parts)},
-            {"union_s", {{"compute", seconds(a.compute_ns)}, {"communication", seconds(a.communication_ns)}, {"copy", seconds(a.copy_ns)}}},
+            {"union_s",
+             {{"compute", seconds(a.compute_ns)},
+              {"communication", seconds(a.communication_ns)},
+              {"copy", seconds(a.copy_ns)}}},
             {"kernel_sum_s", seconds(a.kernel_sum_ns)},
             {"concurrent_s", seconds(a.concurrent_ns)}};
   }
@@ -68,21 +71,28 @@ class Writer {
                 {"name", info && !info->name.empty() ? Json(info->name) : Json(nullptr)},
                 {"bottleneck", to_string(step.bottleneck)},
                 {"verdict", step.verdict},
-                {"steps_by", step.steps_by == StepsBy::ranges ? "ranges" : step.steps_by == StepsBy::repetition ? "repetition" : "none"},
+                {"steps_by", step.steps_by == StepsBy::ranges       ? "ranges"
+                             : step.steps_by == StepsBy::repetition ? "repetition"
+                                                                    : "none"},
                 {"steps_of", step.steps_of},
                 {"windows", step.windows},
-                {"step_s", step.step_s ? Json{{"count", step.step_s->count}, {"median", step.step_s->median},
-                                              {"min", step.step_s->min}, {"max", step.step_s->max}}
+                {"step_s", step.step_s ? Json{{"count", step.step_s->count},
+                                              {"median", step.step_s->median},
+                                              {"min", step.step_s->min},
+                                              {"max", step.step_s->max}}
                                        : Json(nullptr)},
                 {"counted", account(step.counted)},
                 {"whole", account(step.whole)}};
     out["steps"] = steps(step);
     out["kernels"] = kernels(step);
     out["copies"] = copies(step);
-    out["shapes"] = {{"kernel_s", seconds(step.shapes.kernel_ns)}, {"with_launch_shape_s", seconds(step.shapes.launch_ns)},
+    out["shapes"] = {{"kernel_s", seconds(step.shapes.kernel_ns)},
+                     {"with_launch_shape_s", seconds(step.shapes.launch_ns)},
                      {"with_operator_shape_s", seconds(step.shapes.operator_ns)}};
-    out["savings_at_most"] = {{"launch_gaps_s", seconds(step.savings.launch_gaps_ns)}, {"launch_gaps", step.savings.launch_gaps},
-                              {"short_kernels", step.savings.short_kernels}, {"short_kernels_s", seconds(step.savings.short_ns)}};
+    out["savings_at_most"] = {{"launch_gaps_s", seconds(step.savings.launch_gaps_ns)},
+                              {"launch_gaps", step.savings.launch_gaps},
+                              {"short_kernels", step.savings.short_kernels},
+                              {"short_kernels_s", seconds(step.savings.short_ns)}};
     Json artefacts = Json::array();
     for (const auto& a : step.artefacts) artefacts.push_back({{"code", a.code}, {"message", a.message}});
     out["artefacts"] = std::move(artefacts);
@@ -92,21 +102,32 @@ class Writer {
   Json steps(const DeviceStep& step) const {
     Json out = Json::array();
     for (const auto& s : step.steps)
-      out.push_back({{"name", name(s.name)}, {"begin_s", seconds(s.window.start_ns)}, {"time_s", seconds(s.window.length())},
-                     {"busy_s", seconds(s.busy_ns)}, {"kernels", s.kernels}, {"ahead_s", seconds(s.ahead_ns)},
-                     {"warm_up", s.warm_up}, {"last", s.last}});
+      out.push_back({{"name", name(s.name)},
+                     {"begin_s", seconds(s.window.start_ns)},
+                     {"time_s", seconds(s.window.length())},
+                     {"busy_s", seconds(s.busy_ns)},
+                     {"kernels", s.kernels},
+                     {"ahead_s", seconds(s.ahead_ns)},
+                     {"warm_up", s.warm_up},
+                     {"last", s.last}});
     return out;
   }
 
   Json kernels(const DeviceStep& step) const {
     Json out = Json::array();
     for (const auto& k : step.kernels)
-      out.push_back({{"name", kernel_label(timeline_, k.name, k.full_name)}, {"full_name", name(k.full_name)},
-                     {"grid", dim(k.grid)}, {"block", dim(k.block)}, {"communication", k.communication},
-                     {"launches", k.launches}, {"time_s", seconds(k.total_ns)},
-                     {"time_stats", {{"min", seconds(k.min_ns)}, {"median", seconds(k.median_ns)}, {"max", seconds(k.max_ns)}}},
-                     {"share_of_wall", k.share_of_wall}, {"share_of_kernels", k.share_of_kernels},
-                     {"deserves_roofline", k.deserves_roofline}});
+      out.push_back(
+          {{"name", kernel_label(timeline_, k.name, k.full_name)},
+           {"full_name", name(k.full_name)},
+           {"grid", dim(k.grid)},
+           {"block", dim(k.block)},
+           {"communication", k.communication},
+           {"launches", k.launches},
+           {"time_s", seconds(k.total_ns)},
+           {"time_stats", {{"min", seconds(k.min_ns)}, {"median", seconds(k.median_ns)}, {"max", seconds(k.max_ns)}}},
+           {"share_of_wall", k.share_of_wall},
+           {"share_of_kernels", k.share_of_kernels},
+           {"deserves_roofline", k.deserves_roofline}});
     return out;
   }
 
@@ -114,7 +135,9 @@ class Writer {
     Json out = Json::array();
     for (const auto& c : step.copies) {
       const auto link = link_of(timeline_.devices, step.device, c.kind);
-      out.push_back({{"kind", copy_words(c.work, c.kind)}, {"count", c.count}, {"time_s", seconds(c.total_ns)},
+      out.push_back({{"kind", copy_words(c.work, c.kind)},
+                     {"count", c.count},
+                     {"time_s", seconds(c.total_ns)},
                      {"bytes", c.bytes > 0 ? Json(c.bytes) : Json(nullptr)},
                      {"link", link ? Json{{"kind", link->kind}, {"bytes_per_s", link->bytes_per_s}} : Json(nullptr)}});
     }
@@ -124,10 +147,17 @@ class Writer {
   Json totals() const {
     Json out = Json::array();
     for (const auto& t : timeline_.totals)
-      out.push_back({{"name", kernel_label(timeline_, t.name, t.name)}, {"full_name", name(t.name)}, {"device", t.device},
-                     {"grid", dim(t.grid)}, {"block", dim(t.block)}, {"launches", t.launches}, {"time_s", t.total_s},
-                     {"time_stats", {{"min", number(t.min_s)}, {"median", number(t.median_s)}, {"max", number(t.max_s)}}},
-                     {"flops", number(t.flops)}, {"bytes", number(t.bytes)}});
+      out.push_back(
+          {{"name", kernel_label(timeline_, t.name, t.name)},
+           {"full_name", name(t.name)},
+           {"device", t.device},
+           {"grid", dim(t.grid)},
+           {"block", dim(t.block)},
+           {"launches", t.launches},
+           {"time_s", t.total_s},
+           {"time_stats", {{"min", number(t.min_s)}, {"median", number(t.median_s)}, {"max", number(t.max_s)}}},
+           {"flops", number(t.flops)},
+           {"bytes", number(t.bytes)}});
     return out;
   }
 
@@ -140,16 +170,36 @@ Json optional(const std::optional<double>& value) { return value ? Json(*value) 
 Json ranks(const RankComparison& c) {
   Json list = Json::array(), kernels = Json::array(), collectives = Json::array();
   for (const auto& r : c.ranks)
-    list.push_back({{"rank", r.number}, {"timeline", r.timeline}, {"step_s", r.step_s}, {"compute_s", r.compute_s},
-                    {"exposed_communication_s", r.exposed_communication_s}, {"idle_s", r.idle_s}, {"waiting_s", optional(r.waiting_s)}});
+    list.push_back({{"rank", r.number},
+                    {"timeline", r.timeline},
+                    {"step_s", r.step_s},
+                    {"compute_s", r.compute_s},
+                    {"exposed_communication_s", r.exposed_communication_s},
+                    {"idle_s", r.idle_s},
+                    {"waiting_s", optional(r.waiting_s)}});
   for (const auto& k : c.kernels)
-    kernels.push_back({{"full_name", k.name}, {"min_s", k.min_s}, {"median_s", k.median_s}, {"max_s", k.max_s}, {"slowest_rank", k.slowest}, {"ranks", k.ranks}});
+    kernels.push_back({{"full_name", k.name},
+                       {"min_s", k.min_s},
+                       {"median_s", k.median_s},
+                       {"max_s", k.max_s},
+                       {"slowest_rank", k.slowest},
+                       {"ranks", k.ranks}});
   for (const auto& k : c.collectives)
-    collectives.push_back({{"name", k.name}, {"count", k.count}, {"matched", k.matched}, {"median_s", k.median_s}, {"transfer_s", optional(k.transfer_s)},
-                           {"waiting_s", optional(k.waiting_s)}, {"bus_bytes", optional(k.bus_bytes)}, {"bus_bytes_per_s", optional(k.bytes_per_s)},
-                           {"link", k.link ? Json{{"kind", k.link->kind}, {"bytes_per_s", k.link->bytes_per_s}} : Json(nullptr)}});
-  return {{"straggler", c.straggler ? Json(*c.straggler) : Json(nullptr)}, {"verdict", c.verdict}, {"ranks", std::move(list)},
-          {"kernels", std::move(kernels)}, {"collectives", std::move(collectives)}};
+    collectives.push_back(
+        {{"name", k.name},
+         {"count", k.count},
+         {"matched", k.matched},
+         {"median_s", k.median_s},
+         {"transfer_s", optional(k.transfer_s)},
+         {"waiting_s", optional(k.waiting_s)},
+         {"bus_bytes", optional(k.bus_bytes)},
+         {"bus_bytes_per_s", optional(k.bytes_per_s)},
+         {"link", k.link ? Json{{"kind", k.link->kind}, {"bytes_per_s", k.link->bytes_per_s}} : Json(nullptr)}});
+  return {{"straggler", c.straggler ? Json(*c.straggler) : Json(nullptr)},
+          {"verdict", c.verdict},
+          {"ranks", std::move(list)},
+          {"kernels", std::move(kernels)},
+          {"collectives", std::move(collectives)}};
 }
 
 }  // namespace

@@ -48,15 +48,18 @@ std::string_view words(Bottleneck b) {
 std::string host_detail(const StepAccount& a) {
   const auto gaps = a.launch_gap_ns(), waits = a[StepPart::host_wait], calls = a[StepPart::host_call];
   if (gaps >= waits && gaps >= calls)
-    return fmt::format("The host launches too late ({}): a CUDA graph, fewer and larger kernels or less host work come first.",
-                       percent_text(a.share(gaps)));
+    return fmt::format(
+        "The host launches too late ({}): a CUDA graph, fewer and larger kernels or less host work come first.",
+        percent_text(a.share(gaps)));
   if (waits >= calls)
-    return fmt::format("After the work is done the host still waits in synchronize calls ({}): launch the next work before "
-                       "waiting for the last.",
-                       percent_text(a.share(waits)));
-  return fmt::format("The host is held in other runtime calls, such as allocation or module loading ({}): take them out of "
-                     "the step.",
-                     percent_text(a.share(calls)));
+    return fmt::format(
+        "After the work is done the host still waits in synchronize calls ({}): launch the next work before "
+        "waiting for the last.",
+        percent_text(a.share(waits)));
+  return fmt::format(
+      "The host is held in other runtime calls, such as allocation or module loading ({}): take them out of "
+      "the step.",
+      percent_text(a.share(calls)));
 }
 
 std::string advice(Bottleneck b, const StepAccount& a) {
@@ -70,11 +73,13 @@ std::string advice(Bottleneck b, const StepAccount& a) {
     case Bottleneck::communication:
       return "Overlap it with kernels, or compare the ranks: who waits for whom.";
     case Bottleneck::device_gaps:
-      return "The GPU waits for other streams, events or devices, or the kernels are too short for their launch latency.";
+      return "The GPU waits for other streams, events or devices, or the kernels are too short for their launch "
+             "latency.";
     case Bottleneck::start_end:
       return "So short a recording says little: let the program repeat its work.";
     default:
-      return "Record again before any conclusion, with the host's calls (nsys --trace=cuda,nvtx) and for the whole step.";
+      return "Record again before any conclusion, with the host's calls (nsys --trace=cuda,nvtx) and for the whole "
+             "step.";
   }
 }
 
@@ -89,7 +94,7 @@ std::string percent_text(double share) {
 }
 
 std::string_view to_string(Bottleneck bottleneck) {
-  constexpr std::string_view kNames[] = {"gpu",         "host",   "copies", "communication",
+  constexpr std::string_view kNames[] = {"gpu",         "host",      "copies", "communication",
                                          "device-gaps", "start-end", "unclear"};
   return kNames[static_cast<std::size_t>(bottleneck)];
 }
@@ -102,18 +107,18 @@ void judge(const StepAnalysisOptions& options, DeviceStep& step) {
   step.bottleneck = a.share(gpu.ns) >= options.gpu_bound ? Bottleneck::gpu : groups.front().kind;
   const auto what = step.windows > 1 || step.steps_by != StepsBy::none ? "step" : "recorded time";
   if (step.bottleneck == Bottleneck::gpu) {
-    step.verdict = fmt::format("The GPU is the bottleneck: kernels run {} of the {}. {}", percent_text(a.share(gpu.ns)), what,
-                               advice(Bottleneck::gpu, a));
+    step.verdict = fmt::format("The GPU is the bottleneck: kernels run {} of the {}. {}", percent_text(a.share(gpu.ns)),
+                               what, advice(Bottleneck::gpu, a));
     const auto& second = groups[1];
     if (a.share(second.ns) >= 0.05)
       step.verdict += fmt::format(" {} more goes to {}.", percent_text(a.share(second.ns)), words(second.kind));
     return;
   }
-  step.verdict = fmt::format("The GPU's kernels are not the bottleneck: they run {} of the {}, and {} goes to {}. {} Perfect "
-                             "kernels would save {} at most.",
-                             percent_text(a.share(gpu.ns)), what, percent_text(a.share(groups.front().ns)),
-                             words(step.bottleneck),
-                             advice(step.bottleneck, a), percent_text(a.share(gpu.ns)));
+  step.verdict = fmt::format(
+      "The GPU's kernels are not the bottleneck: they run {} of the {}, and {} goes to {}. {} Perfect "
+      "kernels would save {} at most.",
+      percent_text(a.share(gpu.ns)), what, percent_text(a.share(groups.front().ns)), words(step.bottleneck),
+      advice(step.bottleneck, a), percent_text(a.share(gpu.ns)));
 }
 
 }  // namespace roofline

@@ -16,7 +16,8 @@ std::string device_title(const Timeline& timeline, std::uint32_t device);  // "G
 std::string kernel_label(const Timeline& timeline, std::uint32_t name, std::uint32_t full_name);
 // The same for a list, where equal labels of different kernels get the part of the name that tells them apart.
 std::vector<std::string> kernel_labels(const Timeline& timeline, std::span<const KernelShare> kernels);
-std::string work_name(const Timeline& timeline, const GpuActivity& activity);  // a kernel's label, "host to device copy"
+std::string work_name(const Timeline& timeline,
+                      const GpuActivity& activity);  // a kernel's label, "host to device copy"
 std::string_view copy_words(GpuWork work, CopyKind kind);
 // What ncu's -k takes to find this kernel: its function name.
 std::string ncu_filter(const Timeline& timeline, const KernelShare& kernel);

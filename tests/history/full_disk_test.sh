@@ -31,7 +31,7 @@ skip() {
 
 ((EUID == 0)) || skip "only root mounts disks"
 size=400k
-[[ -z $server ]] || size=4m
+[[ -z $server ]] || size=1m
 mount -t tmpfs -o "size=$size" none "$disk" 2>/dev/null || skip "no disk can be mounted here"
 if [[ -n $server ]]; then
   [[ -f $server/url ]] || skip "no PostgreSQL server was started"

@@ -53,7 +53,8 @@ TEST(FindSteps, WorkBelongsToTheRangeThatLaunchedIt) {
   const auto step = analyze_steps(b.build()).front();
   ASSERT_EQ(step.steps.size(), 5U);
   for (const auto& s : step.steps) EXPECT_EQ(s.kernels, 14U);
-  EXPECT_TRUE(std::any_of(step.artefacts.begin(), step.artefacts.end(), [](const auto& a) { return a.code == "deferred"; }));
+  EXPECT_TRUE(
+      std::any_of(step.artefacts.begin(), step.artefacts.end(), [](const auto& a) { return a.code == "deferred"; }));
 }
 
 TEST(FindSteps, ByRepetitionOfTheStepNotOfItsLayers) {

@@ -60,9 +60,9 @@ TEST(TimelineJoin, ByNameGridAndBlock) {
   const auto& small = join.kernels[1];
   EXPECT_EQ(small.row, 0U);
   EXPECT_THAT(small.difference, ::testing::HasSubstr("locked the clocks"));
-  EXPECT_NEAR(*small.fraction, 0.5, 1e-12);          // as profiled
-  EXPECT_NEAR(*small.step_fraction, 0.75, 1e-12);    // in the step
-  ASSERT_EQ(join.unmatched.size(), 1U);              // communication is none of them
+  EXPECT_NEAR(*small.fraction, 0.5, 1e-12);        // as profiled
+  EXPECT_NEAR(*small.step_fraction, 0.75, 1e-12);  // in the step
+  ASSERT_EQ(join.unmatched.size(), 1U);            // communication is none of them
   EXPECT_EQ(t.names[step.kernels[join.unmatched[0]].full_name], "norm");
   EXPECT_EQ(join.unused, (std::vector<std::size_t>{2}));
   EXPECT_NEAR(join.matched_share, 14.0 / 18, 1e-12);
@@ -81,7 +81,8 @@ TEST(TimelineJoin, AnotherShapeIsAnotherKernel) {
   const auto join = join_report(t, analyze(t), report);
   EXPECT_TRUE(join.kernels.empty());
   EXPECT_FALSE(join.step_fraction);
-  EXPECT_THAT(to_markdown(join_document(t, analyze(t), report, join)), ::testing::HasSubstr("No kernel of the step is in the report"));
+  EXPECT_THAT(to_markdown(join_document(t, analyze(t), report, join)),
+              ::testing::HasSubstr("No kernel of the step is in the report"));
 }
 
 TEST(TimelineJoin, WithoutShapesByNameWhereThatIsClear) {
@@ -90,7 +91,8 @@ TEST(TimelineJoin, WithoutShapesByNameWhereThatIsClear) {
   for (auto& a : b.raw().activities) a.grid = a.block = {};
   const auto t = b.build();
   Report report;
-  report.rows = {row_of("norm", {1, 1, 1}, 4e-6, 2e-6, 1, TimeBasis::profiled), row_of("gemm", {1, 1, 1}, 4e-6, 2e-6, 1, TimeBasis::profiled),
+  report.rows = {row_of("norm", {1, 1, 1}, 4e-6, 2e-6, 1, TimeBasis::profiled),
+                 row_of("gemm", {1, 1, 1}, 4e-6, 2e-6, 1, TimeBasis::profiled),
                  row_of("gemm", {2, 1, 1}, 4e-6, 2e-6, 1, TimeBasis::profiled)};
   const auto join = join_report(t, analyze(t), report);
   ASSERT_EQ(join.kernels.size(), 1U);

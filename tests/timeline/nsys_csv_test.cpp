@@ -18,7 +18,8 @@ class TextFile {
  public:
   explicit TextFile(const std::string& text) {
     static int count = 0;
-    path_ = std::filesystem::temp_directory_path() / ("roofline-nsys-" + std::to_string(::getpid()) + "-" + std::to_string(++count));
+    path_ = std::filesystem::temp_directory_path() /
+            ("roofline-nsys-" + std::to_string(::getpid()) + "-" + std::to_string(++count));
     std::ofstream(path_, std::ios::binary) << text;
   }
   ~TextFile() { std::filesystem::remove(path_); }
@@ -84,8 +85,10 @@ TEST(NsysCsv, AConsoleTableAmongOtherLines) {
   check_two(read(
       "Generating '/tmp/report.qdstrm'\n[6/8] Executing 'cuda_gpu_kern_sum' stats report\n\n"
       " Time (%)  Total Time (ns)  Instances  Avg (ns)   Med (ns)   Min (ns)  Max (ns)  StdDev (ns)              Name\n"
-      " --------  ---------------  ---------  ---------  ---------  --------  --------  -----------  ----------------------------\n"
-      "     75.0        3,000,000         30  100,000.0  100,000.0    90,000   110,000          1.5  void gemm<float, 4>(float *)\n"
+      " --------  ---------------  ---------  ---------  ---------  --------  --------  -----------  "
+      "----------------------------\n"
+      "     75.0        3,000,000         30  100,000.0  100,000.0    90,000   110,000          1.5  void gemm<float, "
+      "4>(float *)\n"
       "     25.0        1,000,000         10  100,000.0  100,000.0    90,000   110,000          1.5  norm\n"
       "\n[7/8] Executing 'cuda_gpu_mem_time_sum' stats report\n\n"
       " Time (%)  Total Time (ns)  Count  Avg (ns)  Operation\n"
@@ -104,7 +107,8 @@ TEST(NsysCsv, GridAndBlockAndTheRangeBeforeTheName) {
 }
 
 constexpr const char* kTrace =
-    "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem (MB),Bytes (MB),Throughput (MB/s),"
+    "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem (MB),Bytes "
+    "(MB),Throughput (MB/s),"
     "SrcMemKd,DstMemKd,Device,Ctx,GreenCtx,Strm,Name\n"
     "2000,500,2,64,1,1,256,1,1,122,0.000,0.035,,,,,NVIDIA B200 (1),1,,20,gemm\n"
     "1000,100,1,,,,,,,,,,1.500,44962.000,Pageable,Device,NVIDIA B200 (1),1,,7,[CUDA memcpy Host-to-Device]\n"
@@ -140,8 +144,9 @@ TEST(NsysCsv, ATableCutShortKeepsWhatStands) {
 }
 
 TEST(NsysCsv, LeavesOthersTablesAlone) {
-  for (const auto* text : {"\"ID\",\"Process ID\",\"Kernel Name\",\"Metric Name\",\"Metric Value\"\n\"0\",\"1\",\"k\",\"m\",\"1\"\n",
-                           "Time (%),Total Time (ns),Num Calls,Avg (ns),Name\n1,2,3,4,cudaMalloc\n", "", "\0\0\0"}) {
+  for (const auto* text :
+       {"\"ID\",\"Process ID\",\"Kernel Name\",\"Metric Name\",\"Metric Value\"\n\"0\",\"1\",\"k\",\"m\",\"1\"\n",
+        "Time (%),Total Time (ns),Num Calls,Avg (ns),Name\n1,2,3,4,cudaMalloc\n", "", "\0\0\0"}) {
     EXPECT_FALSE(is_timeline(TextFile(text).path())) << text;
   }
 }
@@ -177,7 +182,8 @@ TEST(NsysCsvFiles, SumsOfRealTables) {
   EXPECT_EQ(decode.second, 78016U);
   const auto trace = open_timeline(path("CodeGandee__accelsim-test__algo64_cuda_gpu_trace.csv"));
   EXPECT_EQ(trace.activities.size(), 4U);
-  EXPECT_EQ(open_timeline(path("CodeGandee__accelsim-test__algo64_cuda_gpu_kern_gb_sum.csv")).totals.at(0).grid, (Dim3{64, 1, 1}));
+  EXPECT_EQ(open_timeline(path("CodeGandee__accelsim-test__algo64_cuda_gpu_kern_gb_sum.csv")).totals.at(0).grid,
+            (Dim3{64, 1, 1}));
 }
 
 }  // namespace

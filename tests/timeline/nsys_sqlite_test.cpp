@@ -22,9 +22,11 @@ class Database {
  public:
   explicit Database(const std::string& sql) {
     static int count = 0;
-    path_ = std::filesystem::temp_directory_path() / ("roofline timeline " + std::to_string(::getpid()) + "?" + std::to_string(++count) + ".sqlite");
+    path_ = std::filesystem::temp_directory_path() /
+            ("roofline timeline " + std::to_string(::getpid()) + "?" + std::to_string(++count) + ".sqlite");
     sqlite3* database = nullptr;
-    EXPECT_EQ(sqlite3_open_v2(path_.c_str(), &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr), SQLITE_OK);
+    EXPECT_EQ(sqlite3_open_v2(path_.c_str(), &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr),
+              SQLITE_OK);
     char* error = nullptr;
     EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, &error), SQLITE_OK) << (error ? error : "");
     sqlite3_close(database);
@@ -145,9 +147,10 @@ TEST(NsysSqlite, AFewColumnsAreEnough) {
 }
 
 TEST(NsysSqlite, OldMetadataTable) {
-  const Database database(std::string(kMinimal) +
-                          "CREATE TABLE EXPORT_META_DATA (name TEXT, value TEXT);"
-                          "INSERT INTO EXPORT_META_DATA VALUES ('EXPORT_PRODUCT_VERSION', '2023.1'), ('EXPORT_SCHEMA_VERSION', '3.1.2');");
+  const Database database(
+      std::string(kMinimal) +
+      "CREATE TABLE EXPORT_META_DATA (name TEXT, value TEXT);"
+      "INSERT INTO EXPORT_META_DATA VALUES ('EXPORT_PRODUCT_VERSION', '2023.1'), ('EXPORT_SCHEMA_VERSION', '3.1.2');");
   EXPECT_THAT(open_timeline(database.path()).producer, HasSubstr("2023.1 (schema 3.1.2)"));
 }
 
@@ -167,8 +170,10 @@ TEST(NsysSqlite, RefusalsSayWhatIsMissing) {
   std::string message;
   const Database none(
       "CREATE TABLE StringIds (id INTEGER, value TEXT); INSERT INTO StringIds VALUES (1, 'cuLaunchKernel');"
-      "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, nameId INTEGER); INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1, 2, 1);"
-      "CREATE TABLE DIAGNOSTIC_EVENT (severity INTEGER, text TEXT); INSERT INTO DIAGNOSTIC_EVENT VALUES (3, 'no permission'), (1, 'hello');");
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, nameId INTEGER); INSERT INTO "
+      "CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1, 2, 1);"
+      "CREATE TABLE DIAGNOSTIC_EVENT (severity INTEGER, text TEXT); INSERT INTO DIAGNOSTIC_EVENT VALUES (3, 'no "
+      "permission'), (1, 'hello');");
   EXPECT_EQ(kind_of(none.path(), &message), "no-kernels");
   EXPECT_THAT(message, HasSubstr("1 launch on the host"));
   EXPECT_THAT(message, HasSubstr("no permission"));
@@ -186,8 +191,19 @@ TEST(NsysSqlite, RefusalsSayWhatIsMissing) {
   EXPECT_EQ(kind_of(other.path()), "no-kernels");
 }
 
+TEST(NsysSqlite, ReportsOfTheProfilerComeWithTheExportCommand) {
+  const auto path = (std::filesystem::temp_directory_path() / ("roofline-" + std::to_string(::getpid()) + ".nsys-rep")).string();
+  std::ofstream(path, std::ios::binary) << std::string("\x01\x00\x02\xff unknown bytes \x00", 20);
+  std::string message;
+  kind_of(path, &message);
+  EXPECT_THAT(message, HasSubstr("nsys export"));
+  EXPECT_FALSE(is_timeline(path));
+  std::filesystem::remove(path);
+}
+
 TEST(NsysSqlite, ViewsAreNotRead) {
-  const Database view("CREATE TABLE t (x INTEGER); CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS SELECT x AS start, x AS end FROM t;");
+  const Database view(
+      "CREATE TABLE t (x INTEGER); CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS SELECT x AS start, x AS end FROM t;");
   EXPECT_EQ(kind_of(view.path()), "no-kernels");
 }
 
@@ -234,20 +250,24 @@ struct Expected {
 // Counts and sums by SQLite itself.
 TEST(NsysSqliteFiles, CountsOfRealExports) {
   ROOFLINE_NEEDS_SHARED("data/nsys");
-  constexpr Expected kFiles[] = {{"GindaChen__nsys-ai__h100_2gpu_1s.sqlite", 3442, 904, 22, 5796, 16782, 2, 44829522},
-                                 {"GindaChen__nsys-ai__healthy_1pct.sqlite", 400, 0, 0, 400, 0, 1, 400000000},
-                                 {"Lashi0812__CudaProgramming__streamSimple.sqlite", 16, 0, 0, 34, 0, 1, 66721},
-                                 {"amacharla15__gpu-profiling-cuda-kernels__resnet50_nsys.sqlite", 1785, 320, 9, 4891, 1, 1, 159443486}};
+  constexpr Expected kFiles[] = {
+      {"GindaChen__nsys-ai__h100_2gpu_1s.sqlite", 3442, 904, 22, 5796, 16782, 2, 44829522},
+      {"GindaChen__nsys-ai__healthy_1pct.sqlite", 400, 0, 0, 400, 0, 1, 400000000},
+      {"Lashi0812__CudaProgramming__streamSimple.sqlite", 16, 0, 0, 34, 0, 1, 66721},
+      {"amacharla15__gpu-profiling-cuda-kernels__resnet50_nsys.sqlite", 1785, 320, 9, 4891, 1, 1, 159443486}};
   for (const auto& f : kFiles) {
     SCOPED_TRACE(f.file);
     const auto t = open_timeline((testing::shared_path("data/nsys") / f.file).string());
     const auto count = [&](GpuWork w) {
-      return static_cast<std::size_t>(std::count_if(t.activities.begin(), t.activities.end(), [&](const auto& a) { return a.work == w; }));
+      return static_cast<std::size_t>(
+          std::count_if(t.activities.begin(), t.activities.end(), [&](const auto& a) { return a.work == w; }));
     };
     EXPECT_EQ(count(GpuWork::kernel), f.kernels);
     EXPECT_EQ(count(GpuWork::copy), f.copies);
     EXPECT_EQ(count(GpuWork::fill), f.fills);
-    EXPECT_EQ(static_cast<std::size_t>(std::count_if(t.calls.begin(), t.calls.end(), [](const auto& c) { return c.kind != HostCallKind::profiler; })), f.calls);
+    EXPECT_EQ(static_cast<std::size_t>(std::count_if(t.calls.begin(), t.calls.end(),
+                                                     [](const auto& c) { return c.kind != HostCallKind::profiler; })),
+              f.calls);
     EXPECT_EQ(t.ranges.size(), f.ranges);
     EXPECT_EQ(t.devices.size(), f.devices);
     std::int64_t sum = 0;
@@ -258,7 +278,8 @@ TEST(NsysSqliteFiles, CountsOfRealExports) {
 
 TEST(NsysSqliteFiles, AnExportWithoutKernelsIsRefused) {
   ROOFLINE_NEEDS_SHARED("data/nsys");
-  EXPECT_EQ(kind_of((testing::shared_path("data/nsys") / "forestmgy__miniGEMM__report1.sqlite").string()), "no-kernels");
+  EXPECT_EQ(kind_of((testing::shared_path("data/nsys") / "forestmgy__miniGEMM__report1.sqlite").string()),
+            "no-kernels");
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 namespace roofline {
 namespace {
 
-using testing::TimelineBuilder;
 using ::testing::HasSubstr;
+using testing::TimelineBuilder;
 
 // Each step computes for `compute`, then meets the others: whoever is early waits for the latest, and 1000 ns transfer.
 AnalyzedTimeline rank_of(std::int64_t compute, std::int64_t latest, const std::string& path, std::int64_t origin) {
@@ -16,7 +16,8 @@ AnalyzedTimeline rank_of(std::int64_t compute, std::int64_t latest, const std::s
   std::int64_t t = origin;
   for (int i = 0; i < 5; ++i) {
     b.kernel("embedding", t, t + 100).kernel("gemm", t + 100, t + compute);
-    b.kernel("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", t + compute, t + latest + 1'000);
+    b.kernel("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", t + compute,
+             t + latest + 1'000);
     t += latest + 1'200;
   }
   AnalyzedTimeline out{b.build(), {}};

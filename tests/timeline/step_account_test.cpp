@@ -41,7 +41,10 @@ TEST(StepAccount, BusyTimeIsTheUnionOverStreams) {
 
 TEST(StepAccount, CopiesAndCommunicationCountWhereNoKernelRuns) {
   TimelineBuilder b;
-  b.kernel("gemm", 0, 100).copy(50, 150).kernel("ncclDevKernel_AllReduce_Sum_bf16_RING_LL", 140, 240, -1, 9).kernel("gemm", 200, 300);
+  b.kernel("gemm", 0, 100)
+      .copy(50, 150)
+      .kernel("ncclDevKernel_AllReduce_Sum_bf16_RING_LL", 140, 240, -1, 9)
+      .kernel("gemm", 200, 300);
   const auto step = analyze(b);
   EXPECT_EQ(step.whole[P::compute], 200);
   EXPECT_EQ(step.whole[P::copy], 40);           // 100 to 140
@@ -106,7 +109,9 @@ TEST(StepAccount, AGapInWhichLaunchesAreLostIsNotIdle) {
 TEST(StepAccount, LaunchesIntoAGraphBeingCapturedAreNotLost) {
   TimelineBuilder b;
   b.kernel("a", 2'000, 10'000, 0);
-  b.call("cudaStreamBeginCapture", 3'000, 3'100).call("cudaLaunchKernel", 4'000, 5'000).call("cudaStreamEndCapture", 5'500, 5'600);
+  b.call("cudaStreamBeginCapture", 3'000, 3'100)
+      .call("cudaLaunchKernel", 4'000, 5'000)
+      .call("cudaStreamEndCapture", 5'500, 5'600);
   b.kernel("b", 12'000, 20'000, 7'000);
   const auto step = analyze(b);
   EXPECT_EQ(step.whole[P::unseen], 0);
@@ -189,7 +194,8 @@ Timeline random_timeline(std::mt19937_64& random) {
     if (pick(5) == 0)
       b.copy(start, end, 1, launched, static_cast<std::uint64_t>(pick(3)));
     else
-      b.kernel(names[pick(4)], start, end, launched, static_cast<std::uint64_t>(pick(3)), static_cast<std::uint32_t>(pick(2)));
+      b.kernel(names[pick(4)], start, end, launched, static_cast<std::uint64_t>(pick(3)),
+               static_cast<std::uint32_t>(pick(2)));
     if (pick(20) == 0) b.last().work = GpuWork::graph;
   }
   for (std::int64_t i = pick(20); i > 0; --i) {

@@ -76,6 +76,10 @@ describe("a report of the program", () => {
     await on(program_page("explain", kExample, "--kernel", "attention"), {}, async ({ page }) => {
       expect(await names(page)).toEqual(["attention"]);
     });
+    await on(program_page("model", "llama-3-8b", "--machine", "h100", "--batch", "32", "--context", "2048"), {}, async ({ page }) => {
+      expect(await page.locator("tbody tr[data-index]").count()).toBeGreaterThan(5);
+      expect(await page.locator("#one-number").textContent()).toMatch(/%$/);
+    });
   });
 });
 

@@ -43,7 +43,7 @@ export function rows_of(report: Report): Row[] {
 
 // Where kernels share a name, their grids tell them apart.
 function names_of(kernels: readonly Kernel[]): Pick<Row, "name" | "grid" | "label">[] {
-  const names = kernels.map((k) => printable(k.operator !== null ? `${k.operator}: ${k.name}` : k.name));
+  const names = kernels.map((k) => printable(k.operator !== null && k.operator !== k.name ? `${k.operator}: ${k.name}` : k.name));
   const times = new Map<string, number>();
   for (const name of names) times.set(name, (times.get(name) ?? 0) + 1);
   return kernels.map((kernel, i) => {

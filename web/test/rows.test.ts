@@ -19,6 +19,11 @@ describe("rows", () => {
     const twins = read_report(JSON.stringify(synthetic({ kernels: 2, names: ["same"] })));
     expect(rows_of(twins).map((r) => r.label)).toEqual(["same 1", "same 2"]);
   });
+  it("name the operator where the kernel is called otherwise", () => {
+    const value = synthetic({ kernels: 2, names: ["gemm", "rope"] });
+    for (const k of value.kernels as { [key: string]: unknown }[]) k.operator = "rope";
+    expect(rows_of(read_report(JSON.stringify(value))).map((r) => r.label)).toEqual(["rope: gemm", "rope"]);
+  });
   it("fractions follow the ceiling, and say why there is none", () => {
     const k = rows.find((r) => r.kernel.roof.fraction !== null)!.kernel;
     expect(fraction_under(k, "at-clock").value).toBe(k.roof.fraction);
