@@ -30,6 +30,7 @@ struct Column {
   bool data_only = false;  // for CSV alone: people find it elsewhere
   bool cut_end = false;    // a shrinking column whose first words matter most
   std::size_t least = 0;   // columns without which a shrinking column says nothing; 0: as the view finds best
+  bool spare = false;      // a narrow terminal drops it before it cuts any text
 };
 
 struct Table {

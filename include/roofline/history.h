@@ -211,7 +211,9 @@ struct Baseline {
 // `what` is "latest" (the newest record of the candidate's machine and those with the same labels, if it has any),
 // "latest:N" (its newest N), "label:key=value" (its newest 20 with this label), or ids joined by commas. `labels` limit
 // the first two. Throws UsageError for what is none of these.
-Baseline find_baseline(const Store& store, std::string_view what, const StepRecord& candidate, const Labels& labels);
+// `learn_noise` asks for the noise, where the baseline is a single record.
+Baseline find_baseline(const Store& store, std::string_view what, const StepRecord& candidate, const Labels& labels,
+                       bool learn_noise = false);
 // Whether `what` names records rather than a file.
 bool names_records(std::string_view what);
 

@@ -140,7 +140,8 @@ class GatePart : public HistoryPart {
         continue;
       }
       if (!store) store = store_.open(Store::Access::read);
-      auto found = history::find_baseline(*store, what, candidate, labels_.labels());
+      auto found = history::find_baseline(*store, what, candidate, labels_.labels(),
+                                          noise_.empty() && files_.size() == 1 && baselines_.size() == 1);
       std::move(found.side.repeats.begin(), found.side.repeats.end(), std::back_inserter(all.side.repeats));
       if (found.noise) all.noise = found.noise;
       if (!found.records.empty()) shown.push_back(found.what);

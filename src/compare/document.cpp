@@ -180,7 +180,7 @@ Cell fraction_cell(const ComparedKernel& row) {
 
 Table kernel_table(const Comparison& c, const Shown& shown, const Labels& labels) {
   Table t;
-  t.columns = {{"Kernel", "kernel", Align::left, true, 0, false, false, 22},
+  t.columns = {comparing::name_column("Kernel", "kernel", 22),
                {"Match", "match", Align::left, false, 3},
                {"Before", "time_before_s", Align::right, false, 0},
                {"After", "time_after_s", Align::right, false, 0},

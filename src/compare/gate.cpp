@@ -435,12 +435,9 @@ Document gate_document(const GateResult& result) {
                                                                   : Tone::good;
   out.blocks.emplace_back(Paragraph{result.sentence, tone});
   Table t;
-  t.columns = {{"Kernel", "kernel", Align::left, true, 0, false, false, 12},
-               {"Verdict", "verdict", Align::left, false, 0},
-               {"Share", "time_share", Align::right, false, 3},
-               {"% of roof", "fraction_after", Align::right, false, 0},
-               {"95%", "interval", Align::left, false, 4},
-               {"Time", "call_time_ratio", Align::right, false, 1}};
+  t.columns = {comparing::name_column("Kernel", "kernel", 12),  {"Verdict", "verdict", Align::left, false, 0},
+               {"Share", "time_share", Align::right, false, 3}, {"% of roof", "fraction_after", Align::right, false, 0},
+               {"95%", "interval", Align::left, false, 4},      {"Time", "call_time_ratio", Align::right, false, 1}};
   for (const auto& f : result.findings) {
     const auto name =
         f.after_name.empty() || f.after_name == f.before_name ? f.before_name : f.before_name + " → " + f.after_name;

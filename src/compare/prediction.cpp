@@ -229,7 +229,7 @@ Document prediction_document(const PredictionScore& s) {
   else
     out.blocks.emplace_back(Paragraph{"No measured kernel is one of the predicted operators.", Tone::warn});
   Table t;
-  t.columns = {{"Operator", "operator", Align::left, true, 0, false, false, 12},
+  t.columns = {comparing::name_column("Operator", "operator", 12),
                {"N", "calls", Align::right, false, 3},
                {"Measured", "measured_s"},
                {"Predicted", "predicted_s"},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 #include <unordered_map>
 
@@ -183,6 +184,19 @@ std::string common(const GateSide& side, Get get) {
   return same ? first : std::string();
 }
 
+// Sorts places rather than kernels: those are large.
+std::vector<SideKernel> longest_first(std::vector<SideKernel> kernels) {
+  std::vector<std::size_t> order(kernels.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return kernels[a].mean.time_s.value_or(0) > kernels[b].mean.time_s.value_or(0);
+  });
+  std::vector<SideKernel> out;
+  out.reserve(kernels.size());
+  for (const auto i : order) out.push_back(std::move(kernels[i]));
+  return out;
+}
+
 }  // namespace
 
 std::vector<SideKernel> kernels_of(const GateSide& side) {
@@ -207,10 +221,7 @@ std::vector<SideKernel> kernels_of(const GateSide& side) {
     return sum;
   }();
   for (auto& k : out) k.mean.time_share = time > 0 ? k.mean.time_s.value_or(0) / time : 0;
-  std::stable_sort(out.begin(), out.end(), [](const SideKernel& a, const SideKernel& b) {
-    return a.mean.time_s.value_or(0) > b.mean.time_s.value_or(0);
-  });
-  return out;
+  return longest_first(std::move(out));
 }
 
 ComparedSide describe(const GateSide& side, const std::vector<SideKernel>& kernels) {

@@ -159,6 +159,16 @@ std::string binding_of(const KernelRecord& k) {
 
 }  // namespace
 
+Column name_column(std::string title, std::string key, std::size_t least) {
+  Column out;
+  out.title = std::move(title);
+  out.key = std::move(key);
+  out.align = Align::left;
+  out.shrink = true;
+  out.least = least;
+  return out;
+}
+
 std::string change_text(double ratio) {
   if (!std::isfinite(ratio)) return "—";
   constexpr double kLarge = 10;  // from here on percent are hard to read

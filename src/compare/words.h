@@ -9,6 +9,9 @@
 
 namespace roofline::comparing {
 
+// The column of names: it may be cut, down to `least` columns of the terminal.
+Column name_column(std::string title, std::string key, std::size_t least);
+
 // "−40%", "+3.2%", "0%"; "×12.5" from a factor of ten on.
 std::string change_text(double ratio);
 // "−3.4 to +1.2%"

@@ -92,7 +92,8 @@ bool names_records(std::string_view what) {
   return what == kLatest || what.starts_with("latest:") || what.starts_with(kLabel) || is_number_list(what);
 }
 
-Baseline find_baseline(const Store& store, std::string_view what, const StepRecord& candidate, const Labels& labels) {
+Baseline find_baseline(const Store& store, std::string_view what, const StepRecord& candidate, const Labels& labels,
+                       bool learn_noise) {
   Filter filter;
   filter.machine = machine_of(candidate);
   filter.labels = labels;
@@ -115,7 +116,8 @@ Baseline find_baseline(const Store& store, std::string_view what, const StepReco
     baseline.side.repeats.push_back(store.step(record));
     baseline.records.push_back(record.id);
   }
-  if (!records.empty()) baseline.noise = noise_of(store, filter);
+  // It reads many records: only where the runs themselves cannot tell.
+  if (learn_noise && records.size() == 1) baseline.noise = noise_of(store, filter);
   return baseline;
 }
 

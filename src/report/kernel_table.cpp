@@ -387,8 +387,9 @@ Cell datasheet_fraction(const Placement& p) {
 }
 
 void add_datasheet(std::vector<ColumnSpec>& out, const Shown& shown) {
-  out.push_back({shown_if(shown.datasheet, for_people("datasheet", "datasheet_fraction", 14)),
-                 [](const Line& l, const Cells&, const Report&) {
+  auto fraction = shown_if(shown.datasheet, for_people("datasheet", "datasheet_fraction", 14));
+  fraction.spare = true;
+  out.push_back({std::move(fraction), [](const Line& l, const Cells&, const Report&) {
                    return l.row == nullptr ? text_cell(" ") : datasheet_cell(l, datasheet_fraction);
                  }});
   out.push_back({data("datasheet_roof_time_s"), [](const Line& l, const Cells&, const Report&) {

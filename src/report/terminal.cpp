@@ -183,8 +183,15 @@ class TerminalView {
     return columns;
   }
 
+  static std::size_t full_width(const std::vector<Shown>& columns) {
+    std::size_t sum = columns.empty() ? 0 : kGap * (columns.size() - 1);
+    for (const auto& s : columns) sum += s.natural;
+    return sum;
+  }
+
   // Sets the columns tighter where they do not fit, and drops one after the other until they do.
   void fit_columns(std::vector<Shown>& columns) const {
+    if (full_width(columns) > width_) std::erase_if(columns, [](const Shown& s) { return s.column->spare; });
     while (total_width(columns, kReadable) > width_) {
       if (auto tight = tightened(columns); total_width(tight, kTight) <= width_) {
         columns = std::move(tight);

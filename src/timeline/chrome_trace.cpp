@@ -116,10 +116,10 @@ class ChromeReader {
   // --- where it goes wrong ---
 
   InputError truncated(const JsonWindow::Unfinished& at) const {
-    return InputError(
-        {"truncated", label_, at.end, std::nullopt,
-         fmt::format("the trace ends inside a value that starts at byte {} (after {} events)", at.begin, events_), "",
-         kPartialHint});
+    return InputError({"truncated", label_, at.end, std::nullopt,
+                       fmt::format("the trace is cut (the value that starts at byte {} has no end; {} before it)",
+                                   at.begin, plural(events_, "whole event")),
+                       "", kPartialHint});
   }
   [[noreturn]] void refuse_here(std::string found, std::string expected) {
     throw InputError(
