@@ -1,5 +1,5 @@
-// The readers of traces that stream or walk trees: any bytes give a timeline or an InputError, and what they give can be
-// joined and converted.
+// The readers of traces that stream or walk trees: any bytes give a timeline or an InputError, and what they give can
+// be joined and converted.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

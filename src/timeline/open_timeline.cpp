@@ -60,10 +60,12 @@ const Format* find_format(std::string_view head) {
   auto foreign = recognise_foreign(source.head, source.label);
   auto problem = foreign ? std::move(*foreign) : unknown_format(source.head, source.label);
   // Elsewhere the advice is to collect counters; here the times are what is wanted.
-  if (problem.kind == "nsys-report") problem.action = "export it: nsys export --type sqlite -o FILE.sqlite " + source.label;
+  if (problem.kind == "nsys-report")
+    problem.action = "export it: nsys export --type sqlite -o FILE.sqlite " + source.label;
   if (problem.kind == "unknown-format")
     problem.action =
-        "name an SQLite export or a table of Nsight Systems, a trace of PyTorch or rocprofv3, or a Proton file; reports "
+        "name an SQLite export or a table of Nsight Systems, a trace of PyTorch or rocprofv3, or a Proton file; "
+        "reports "
         "of counters are for roofline report";
   throw InputError(std::move(problem));
 }

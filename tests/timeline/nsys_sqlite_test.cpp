@@ -192,7 +192,8 @@ TEST(NsysSqlite, RefusalsSayWhatIsMissing) {
 }
 
 TEST(NsysSqlite, ReportsOfTheProfilerComeWithTheExportCommand) {
-  const auto path = (std::filesystem::temp_directory_path() / ("roofline-" + std::to_string(::getpid()) + ".nsys-rep")).string();
+  const auto path =
+      (std::filesystem::temp_directory_path() / ("roofline-" + std::to_string(::getpid()) + ".nsys-rep")).string();
   std::ofstream(path, std::ios::binary) << std::string("\x01\x00\x02\xff unknown bytes \x00", 20);
   std::string message;
   kind_of(path, &message);
