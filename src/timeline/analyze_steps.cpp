@@ -49,6 +49,7 @@ void mark_warm_up(std::vector<Step>& steps) {
 
 StepSpread spread_of(const std::vector<Span>& windows) {
   std::vector<double> seconds;
+  seconds.reserve(windows.size());
   for (const auto& w : windows) seconds.push_back(static_cast<double>(w.length()) * 1e-9);
   const auto [least, most] = std::minmax_element(seconds.begin(), seconds.end());
   return {windows.size(), median_of(seconds), *least, *most};

@@ -162,6 +162,7 @@ class Finder {
   void deferred_work() {
     if (step_.steps_by != StepsBy::ranges || !step_.step_s || step_.steps.empty()) return;
     std::vector<std::int64_t> ahead;
+    ahead.reserve(step_.steps.size());
     for (const auto& s : step_.steps) ahead.push_back(s.ahead_ns);
     std::nth_element(ahead.begin(), ahead.begin() + static_cast<std::ptrdiff_t>(ahead.size() / 2), ahead.end());
     const auto median = ahead[ahead.size() / 2];
