@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "cli/choices.h"
+#include "cli/ceiling_options.h"
 #include "cli/history_part.h"
 #include "cli/output.h"
 #include "cli/threshold_options.h"
@@ -18,11 +18,6 @@
 
 namespace roofline::cli {
 namespace {
-
-const std::map<std::string, CeilingChoice> kCeilings = {{"auto", CeilingChoice::automatic},
-                                                        {"datasheet", CeilingChoice::datasheet},
-                                                        {"at-clock", CeilingChoice::at_clock},
-                                                        {"measured", CeilingChoice::measured}};
 
 constexpr std::size_t kChartKernels = 20;  // more arrows than that hide each other
 
@@ -94,9 +89,7 @@ class CompareCommand : public Command {
   void add_roofs() {
     auto* group = command_->add_option_group("Roofs", "For profiles; reports and records are taken as they are");
     group->add_option("--machine", analysis_.machine, "Catalogue machine, instead of the one that the file names");
-    group->add_option("--ceiling", analysis_.ceiling, "auto, datasheet, at-clock or measured")
-        ->transform(one_of(kCeilings))
-        ->type_name("KIND");
+    ceilings_.setup(*group);
     thresholds_.setup(*group);
   }
 
@@ -156,6 +149,7 @@ class CompareCommand : public Command {
     }
     const std::vector<Profile> profiles = {open_profile(text)};
     auto options = analysis_;
+    ceilings_.apply(options);
     options.thresholds = thresholds_.resolve();
     const auto report = analyze(profiles, options);
     machines_.insert(machines_.end(), report.machines.begin(), report.machines.end());
@@ -217,6 +211,7 @@ class CompareCommand : public Command {
   std::string filter_, before_filter_, after_filter_, noise_;
   std::vector<std::string> same_;
   AnalysisOptions analysis_;
+  CeilingOptions ceilings_;
   ThresholdOptions thresholds_;
   StoreOption store_;
   CompareOptions options_;

@@ -7,20 +7,14 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
-#include <map>
 
-#include "cli/choices.h"
+#include "cli/ceiling_options.h"
 #include "cli/history_part.h"
 #include "roofline/error.h"
 #include "roofline/profile.h"
 
 namespace roofline::cli {
 namespace {
-
-const std::map<std::string, CeilingChoice> kCeilings = {{"auto", CeilingChoice::automatic},
-                                                        {"datasheet", CeilingChoice::datasheet},
-                                                        {"at-clock", CeilingChoice::at_clock},
-                                                        {"measured", CeilingChoice::measured}};
 
 // By the first characters: readers of profiles refuse what is a report already.
 bool is_report_json(std::string_view head) {
@@ -87,9 +81,7 @@ history::Labels LabelOption::labels() const {
 void ReportSource::setup(CLI::App& command) {
   auto* group = command.add_option_group("Roofs", "For profiles; a JSON report is taken as it is");
   group->add_option("--machine", analysis_.machine, "Catalogue machine, instead of the one that the file names");
-  group->add_option("--ceiling", analysis_.ceiling, "auto, datasheet, at-clock or measured")
-      ->transform(one_of(kCeilings))
-      ->type_name("KIND");
+  ceilings_.setup(*group);
   group->add_option("-k,--kernel", analysis_.filter, "Only kernels whose full name matches this expression");
   thresholds_.setup(*group);
 }
@@ -113,6 +105,7 @@ std::string ReportSource::json(const std::string& path) {
     profile = open_profile(path);
   }
   analysis_.thresholds = thresholds_.resolve();
+  ceilings_.apply(analysis_);
   auto report = analyze({&profile, 1}, analysis_);
   ThresholdOptions::note_changes(report);
   return to_json(report);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/ceiling_options.h"
 #include "cli/threshold_options.h"
 #include "roofline/analysis.h"
 #include "roofline/history.h"
@@ -53,6 +54,7 @@ class ReportSource {
 
  private:
   AnalysisOptions analysis_;
+  CeilingOptions ceilings_;
   ThresholdOptions thresholds_;
 };
 

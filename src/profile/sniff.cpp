@@ -27,7 +27,9 @@ struct Signature {
 
 constexpr const char* kUnpack = "unpack it and name the report inside";
 constexpr const char* kExportNsys =
-    "Nsight Systems has times but no counters: profile the kernels with Nsight Compute (ncu -o FILE)";
+    "it has times and no counters: export it for the timeline (nsys export --type sqlite FILE), and profile the "
+    "kernels with "
+    "Nsight Compute (ncu -o FILE)";
 constexpr const char* kFetchRaw = "download the file itself, not the page about it";
 
 // Bytes at fixed offsets, from the formats' own definitions.

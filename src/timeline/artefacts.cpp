@@ -176,18 +176,14 @@ class Finder {
   // Often the start of the profiler, or code that is loaded at its first use.
   void single_gap() {
     const auto& a = step_.counted;
-    for (std::size_t i = kFirstIdlePart; i < kStepParts; ++i) {
-      const auto longest = a.evidence[i].longest.length();
-      if (2 * longest < a.wall_ns || a.evidence[i].next == kNone) continue;
-      const auto rest = static_cast<double>(a.wall_ns - longest);
-      add("single-gap",
-          fmt::format(
-              "one gap of {} ({} of all, before {}) outweighs everything else: a pause of the program or of the "
-              "profiler rather than a property of the step. Without it kernels run {} of the time",
-              duration_text(longest), percent_text(a.share(longest)),
-              work_name(timeline(), timeline().activities[a.evidence[i].next]),
-              percent_text(rest > 0 ? static_cast<double>(a[StepPart::compute] + a[StepPart::graph]) / rest : 0)));
-    }
+    const auto part = lone_gap_part(a);
+    if (!part) return;
+    const auto& gap = a.evidence[*part];
+    add("single-gap",
+        fmt::format("one gap of {} ({} of all, before {}) outweighs everything else: a pause of the program or of the "
+                    "profiler rather than a property of the step. The verdict leaves it out",
+                    duration_text(gap.longest.length()), percent_text(a.share(gap.longest.length())),
+                    work_name(timeline(), timeline().activities[gap.next])));
   }
 
   const DeviceView& view_;

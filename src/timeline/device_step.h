@@ -1,6 +1,7 @@
 // The parts of analyze_steps(). Private to this room.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,6 +31,10 @@ ShapeCoverage shape_coverage(const DeviceView& view, const OperatorJoin* operato
 Savings possible_savings(const DeviceView& view, const StepAccount& account, const StepAnalysisOptions& options);
 std::vector<Artefact> recording_artefacts(const DeviceView& view, const DeviceStep& step);
 // Sets bottleneck and verdict from what is in `step` already.
+// The idle part that holds one gap, of many, longer than all the rest of the time, which some work ended: a pause of
+// the program or of the profiler rather than a property of the step. nullopt where there is none.
+std::optional<std::size_t> lone_gap_part(const StepAccount& account);
+
 void judge(const StepAnalysisOptions& options, DeviceStep& step);
 
 // "12.3 ms"

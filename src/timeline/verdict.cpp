@@ -85,6 +85,18 @@ std::string advice(Bottleneck b, const StepAccount& a) {
 
 }  // namespace
 
+std::optional<std::size_t> lone_gap_part(const StepAccount& account) {
+  constexpr std::uint64_t kMany = 20;  // among a few gaps one is long by chance
+  std::uint64_t gaps = 0;
+  for (std::size_t i = kFirstIdlePart; i < kStepParts; ++i) gaps += account.evidence[i].pieces;
+  if (gaps < kMany) return std::nullopt;
+  for (std::size_t i = kFirstIdlePart; i < kStepParts; ++i) {
+    const auto& e = account.evidence[i];
+    if (e.next != kNone && account.wall_ns > 0 && 2 * e.longest.length() >= account.wall_ns) return i;
+  }
+  return std::nullopt;
+}
+
 std::string duration_text(std::int64_t ns) { return si(static_cast<double>(ns) * 1e-9, "s"); }
 
 std::string percent_text(double share) {
@@ -100,24 +112,31 @@ std::string_view to_string(Bottleneck bottleneck) {
 }
 
 void judge(const StepAnalysisOptions& options, DeviceStep& step) {
-  const auto& a = step.counted;
+  auto a = step.counted;
+  std::string without;
+  if (const auto part = lone_gap_part(a)) {
+    const auto pause = a.evidence[*part].longest.length();
+    a.parts[*part] -= std::min(a.parts[*part], pause);
+    a.wall_ns -= pause;
+    without = fmt::format("Leaving out one pause of {}: ", duration_text(pause));
+  }
   auto groups = groups_of(a);
   const auto gpu = groups.front();
   std::sort(groups.begin(), groups.end(), [](const Group& x, const Group& y) { return x.ns > y.ns; });
   step.bottleneck = a.share(gpu.ns) >= options.gpu_bound ? Bottleneck::gpu : groups.front().kind;
   const auto what = step.windows > 1 || step.steps_by != StepsBy::none ? "step" : "recorded time";
   if (step.bottleneck == Bottleneck::gpu) {
-    step.verdict = fmt::format("The GPU is the bottleneck: kernels run {} of the {}. {}", percent_text(a.share(gpu.ns)),
-                               what, advice(Bottleneck::gpu, a));
+    step.verdict = fmt::format("{}The GPU is the bottleneck: kernels run {} of the {}. {}", without,
+                               percent_text(a.share(gpu.ns)), what, advice(Bottleneck::gpu, a));
     const auto& second = groups[1];
     if (a.share(second.ns) >= 0.05)
       step.verdict += fmt::format(" {} more goes to {}.", percent_text(a.share(second.ns)), words(second.kind));
     return;
   }
   step.verdict = fmt::format(
-      "The GPU's kernels are not the bottleneck: they run {} of the {}, and {} goes to {}. {} Perfect "
+      "{}The GPU's kernels are not the bottleneck: they run {} of the {}, and {} goes to {}. {} Perfect "
       "kernels would save {} at most.",
-      percent_text(a.share(gpu.ns)), what, percent_text(a.share(groups.front().ns)), words(step.bottleneck),
+      without, percent_text(a.share(gpu.ns)), what, percent_text(a.share(groups.front().ns)), words(step.bottleneck),
       advice(step.bottleneck, a), percent_text(a.share(gpu.ns)));
 }
 

@@ -269,5 +269,19 @@ TEST(Verdict, NamesTheBottleneck) {
   EXPECT_EQ(analyze(unknown).bottleneck, Bottleneck::unclear);
 }
 
+// One pause of the program among many short gaps says nothing of the step.
+TEST(Verdict, LeavesOutALonePause) {
+  TimelineBuilder paused;
+  std::int64_t at = 1'000;
+  for (int i = 0; i < 40; ++i) {
+    if (i == 20) at += 10'000'000;
+    paused.kernel(i % 2 == 0 ? "a" : "b", at, at + 9'000, at - 500);
+    at += 9'200;
+  }
+  const auto step = analyze(paused);
+  EXPECT_EQ(step.bottleneck, Bottleneck::gpu);
+  EXPECT_THAT(step.verdict, ::testing::HasSubstr("Leaving out one pause of 10.0 ms"));
+}
+
 }  // namespace
 }  // namespace roofline
