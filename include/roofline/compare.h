@@ -89,6 +89,7 @@ struct Effect {
   double work_s = 0;         // the roof time changed: more or less work, or launches, at the share of the roof before
   double efficiency_s = 0;   // the rest: the same work nearer to or farther from its roof
   bool split_known = false;  // else all is in efficiency_s, for want of a comparable roof time
+  bool known = false;        // else a side has no time: all is 0, and means nothing
 };
 
 struct ComparedKernel {
@@ -96,8 +97,11 @@ struct ComparedKernel {
   MatchedBy by = MatchedBy::nothing;
   std::vector<std::size_t> before, after;  // indices into Comparison::before and ::after
   Change time_s;                           // of all launches
-  Change call_time_s;                      // per launch of the main kernel
-  Change launches, flops, dram_bytes, link_bytes;
+  // Per launch. Of a group per call: as often as that kind of its kernels was launched that was launched least, kinds
+  // with little of the group's time aside.
+  Change call_time_s;
+  Change launches;  // of a group: of all kernels that are named as its longest one
+  Change flops, dram_bytes, link_bytes;
   Change fraction;  // absent on a side where it is unknown; see fraction_bound
   Bound fraction_bound_before = Bound::exact, fraction_bound_after = Bound::exact;
   bool fraction_comparable = false;  // same machine, ceiling kind and clock
@@ -120,6 +124,8 @@ struct ComparedSide {
   bool model = false;                         // a prediction, not a measurement
   TimeBasis time_basis = TimeBasis::unknown;  // of most time
   std::string tool_version, catalogue_version;
+  // Why its repeats are no repeats of one thing: several machines, roofs, clocks, catalogues; "of several machines: A, B".
+  std::vector<std::string> mixed;
 };
 
 struct CompareOptions {
@@ -134,13 +140,15 @@ struct Comparison {
   ComparedSide side_before, side_after;
   std::vector<SideKernel> before, after;  // most time first
   std::vector<ComparedKernel> kernels;    // largest effect first
-  Change time_s, fraction;                // of the whole
-  Effect total;                           // the exact sum of the kernels' effects: of those timed on both sides
+  Change time_s;                          // of the kernels that are timed on both sides, new and vanished ones included
+  Change fraction;                        // of the whole, as the reports say
+  Effect total;                           // the exact sum of the kernels' effects; as time_s
   bool comparable = false;           // same machine, ceiling kind and clock: fractions may be set against each other
   std::vector<std::string> caveats;  // why not, what else to mind; sentences without a full stop
 };
 
-// Time and memory grow linearly with the rows. Throws UsageError for a side without repeats.
+// Time and memory grow linearly with the rows. Throws UsageError for a side without repeats, and where a name in
+// CompareOptions::same is no kernel's.
 Comparison compare(const GateSide& before, const GateSide& after, const CompareOptions& options = {});
 
 Document comparison_document(const Comparison& comparison, const CompareOptions& options = {});
@@ -190,13 +198,15 @@ std::string_view to_string(GateVerdict verdict);
 struct KernelBudget {
   std::optional<double> max_drop;      // relative: 0.05 lets 90 % fall to 85.5 %
   std::optional<double> min_fraction;  // 0..1
-  std::optional<double> max_time_s;    // of all its launches
+  std::optional<double> max_time_s;    // of all launches of one shape
 };
 
 struct GateOptions {
   double max_drop = 0.05;                      // relative drop of the fraction that is let pass
   std::size_t top = 5;                         // kernels of the baseline with most time; 0: all
-  std::map<std::string, KernelBudget> budget;  // by operator, full name, short name or name family; always judged
+  // By operator, full name, short name or name family; always judged. Where several name one kernel, the strictest
+  // limit of each kind holds.
+  std::map<std::string, KernelBudget> budget;
   std::optional<double> noise;                 // relative standard deviation of one run, known from elsewhere
   double false_alarms = 0.005;  // chance that a run without a change is called a drop, all kernels together
 };

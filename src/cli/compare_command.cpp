@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -20,6 +21,12 @@ namespace roofline::cli {
 namespace {
 
 constexpr std::size_t kChartKernels = 20;  // more arrows than that hide each other
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // some editors begin UTF-8 with it
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return std::filesystem::equivalent(a, b, error) && !error;
+}
 
 // "3%" or "0.03".
 double parse_share(const std::string& text, const char* option) {
@@ -44,7 +51,7 @@ bool is_report_json(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   file.read(head.data(), head.size());
   const std::string_view text(head.data(), static_cast<std::size_t>(file.gcount()));
-  const auto first = text.find_first_not_of(" \t\r\n");
+  const auto first = text.find_first_not_of(" \t\r\n", text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
   return first != std::string_view::npos && text[first] == '{' && text.find("\"roofline/") != std::string_view::npos;
 }
 
@@ -73,6 +80,7 @@ class CompareCommand : public Command {
 
   int run() override {
     take_sides();
+    keep_inputs();
     for (const auto& [old_name, new_name] : same_pairs()) options_.same.emplace_back(old_name, new_name);
     if (!noise_.empty()) options_.noise = parse_share(noise_, "--noise");
     const auto before = side_of(before_, before_filter_.empty() ? filter_ : before_filter_);
@@ -117,6 +125,15 @@ class CompareCommand : public Command {
     }
     if (before_.empty() || after_.empty())
       throw UsageError("compare needs two sides: compare A B, or compare --before A1 A2 --after B1 B2");
+  }
+
+  // What is compared must not be lost to a slip.
+  void keep_inputs() const {
+    const auto output = command_->get_option("--output")->as<std::string>();
+    for (const auto* side : {&before_, &after_})
+      for (const auto& input : *side)
+        if (!output.empty() && same_file(input, output))
+          throw UsageError(fmt::format("-o {}: that is one of the files to compare; name another", output));
   }
 
   std::vector<std::pair<std::string, std::string>> same_pairs() const {

@@ -59,7 +59,7 @@ class MeasurePart : public MachinePart {
                                       "Measure the roofs of this machine's processor, or import those of another tool");
     command_->add_flag("--quick", options_.quick, "In under 5 seconds, with more noise");
     command_->add_option("--threads", options_.threads, "Beside one thread: so many (default: one per core)")
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::Range(1, 4096));
     save_option_ = command_
                        ->add_option("--save", save_,
                                     "Keep the ceilings as a machine of this name (default: the processor's); what "
@@ -106,6 +106,9 @@ class MeasurePart : public MachinePart {
   // Before a measurement is made that could not be kept.
   void check_name() const {
     if (!save_.empty()) check_machine_id(save_);
+    // A machine with measured figures alone would hide the one with a datasheet.
+    if (const auto* ours = save_.empty() ? nullptr : MachineCatalogue::built_in().find(save_); ours != nullptr)
+      throw UsageError(fmt::format("'{}' means {} of the catalogue; save it under another name", save_, ours->name));
     const auto path = user_machine_folder() / (save_ + ".toml");
     if (!save_.empty() && std::filesystem::exists(path) && !replace_ && !measured_before(save_))
       throw UsageError(fmt::format("'{}' was added before, as {}; add --replace to replace it", save_, path.string()));
@@ -127,7 +130,9 @@ class MeasurePart : public MachinePart {
   static bool measured_before(const std::string& id) {
     const auto* before = MachineCatalogue::instance().find(id);
     if (before == nullptr || before->id != id) return false;
-    return MachineCatalogue::instance().facts(*before).find("measured_with") != nullptr;
+    const auto* datasheet = before->ceiling(CeilingKind::datasheet);
+    const bool stated = datasheet != nullptr && (!datasheet->peaks.empty() || !datasheet->bandwidths.empty());
+    return !stated && MachineCatalogue::instance().facts(*before).find("measured_with") != nullptr;
   }
 
   void save(const CpuMeasurement& measurement) const {

@@ -108,6 +108,7 @@ std::vector<std::string> names_taken(const MachineFile& file, const std::string&
   const auto* machine = with.find(id);
   std::vector<std::string> taken;
   if (machine == nullptr) return taken;
+  if (const auto* before = built_in.find(id); before != nullptr && before->id != id) taken.push_back(id);
   for (const auto& figure : with.facts(*machine).figures) {
     if (figure.key != "driver_name" && figure.key != "alias" && figure.key != "short_name") continue;
     const auto* before = built_in.find(figure.text);

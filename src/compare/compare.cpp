@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "compare/compare_sides.h"
@@ -15,12 +16,22 @@
 #include "compare/side.h"
 #include "compare/words.h"
 #include "report/numbers.h"
+#include "roofline/error.h"
 
 namespace roofline {
 namespace comparing {
 namespace {
 
 // ---------------------------------------------------------------- sums over a group
+
+std::optional<double> mean_of(const Samples& samples) {
+  double sum = 0;
+  for (const auto& s : samples) {
+    if (!s) return std::nullopt;
+    sum += *s;
+  }
+  return samples.empty() ? std::nullopt : std::optional(sum / static_cast<double>(samples.size()));
+}
 
 // Per repeat, the sum over the kernels; absent where a kernel lacks it.
 Samples sum_samples(const std::vector<std::size_t>& group, std::span<const SideKernel> kernels, std::size_t repeats,
@@ -40,6 +51,38 @@ Samples quotients(const Samples& a, const Samples& b) {
   for (std::size_t r = 0; r < a.size(); ++r)
     if (a[r] && b[r] && *b[r] > 0) out[r] = *a[r] / *b[r];
   return out;
+}
+
+constexpr double kKindShare = 0.05;  // of a group's time: kernels with less of it do not say how often it was called
+
+// Kernels of one name family: a call of the group may launch several of them.
+struct Kind {
+  Samples launches;
+  double time_s = 0;
+};
+
+std::map<std::string, Kind> kinds_of(const std::vector<std::size_t>& group, std::span<const SideKernel> kernels,
+                                     std::size_t repeats) {
+  std::map<std::string, Kind> out;
+  for (const auto i : group) {
+    auto& kind = out[kernels[i].family];
+    kind.launches.resize(repeats, 0.0);
+    for (std::size_t r = 0; r < repeats; ++r) kind.launches[r] = *kind.launches[r] + kernels[i].launches[r].value_or(0);
+    kind.time_s += kernels[i].mean.time_s.value_or(0);
+  }
+  return out;
+}
+
+// How often a group was called: helpers run beside the main kernel, tiles of a product several times a call.
+const Samples& calls_of(const std::map<std::string, Kind>& kinds, const Kind& main) {
+  double time = 0;
+  for (const auto& [family, kind] : kinds) time += kind.time_s;
+  const auto* least = &main;
+  for (const auto& [family, kind] : kinds) {
+    const bool always = std::all_of(kind.launches.begin(), kind.launches.end(), [](const auto& n) { return *n > 0; });
+    if (always && kind.time_s >= kKindShare * time && *mean_of(kind.launches) < *mean_of(least->launches)) least = &kind;
+  }
+  return least->launches;
 }
 
 struct GroupSide {
@@ -63,9 +106,10 @@ GroupSide sum_up(const std::vector<std::size_t>& group, std::span<const SideKern
     out.launches.assign(repeats, 0.0);
     return out;
   }
-  // A helper kernel beside the main one is no call of its own.
-  out.launches = kernels[group.front()].launches;
-  out.call_time = quotients(out.time, out.launches);
+  const auto kinds = kinds_of(group, kernels, repeats);
+  const auto& main = kinds.at(kernels[group.front()].family);
+  out.launches = main.launches;
+  out.call_time = quotients(out.time, calls_of(kinds, main));
   out.fraction = quotients(out.roof, out.time);
   out.position = kernels[group.front()].mean.position;
   for (const auto i : group)
@@ -89,15 +133,6 @@ class Grid {
   double quantum_ = 1e-18;
 };
 
-std::optional<double> mean_of(const Samples& samples) {
-  double sum = 0;
-  for (const auto& s : samples) {
-    if (!s) return std::nullopt;
-    sum += *s;
-  }
-  return samples.empty() ? std::nullopt : std::optional(sum / static_cast<double>(samples.size()));
-}
-
 Effect effect_of(const GroupSide& before, const GroupSide& after, bool comparable, const Grid& grid) {
   Effect out;
   const auto a = mean_of(before.time);
@@ -106,6 +141,7 @@ Effect effect_of(const GroupSide& before, const GroupSide& after, bool comparabl
   const double new_time = grid.round(b.value_or(0));
   // Without a time on one of both sides nothing is known of the change.
   if (!a || !b || !std::isfinite(new_time - old_time)) return out;
+  out.known = true;
   out.total_s = out.efficiency_s = new_time - old_time;
   if (before.empty || after.empty) {
     out.work_s = out.total_s;
@@ -157,7 +193,8 @@ ComparedKernel row_of(const KernelGroup& group, const Comparison& c, bool same_m
   row.position_before = a.position;
   row.position_after = b.position;
   row.fraction_comparable = same_machine && same_clock(group.before, group.after, c);
-  row.effect = effect_of(a, b, row.fraction_comparable, grid);
+  // Of a side without any time nobody knows what is new or gone.
+  if (c.side_before.time_s && c.side_after.time_s) row.effect = effect_of(a, b, row.fraction_comparable, grid);
   row.what_changed = what_changed(row, c.before, c.after);
   row.worthless = worthless_change(row, c.before, c.after);
   return row;
@@ -174,13 +211,19 @@ bool same_catalogue(const ComparedSide& a, const ComparedSide& b) {
   return a.catalogue_version.empty() || b.catalogue_version.empty() || a.catalogue_version == b.catalogue_version;
 }
 
-bool same_roofs(const ComparedSide& a, const ComparedSide& b) { return same_machines(a, b) && same_catalogue(a, b); }
+bool same_roofs(const ComparedSide& a, const ComparedSide& b) {
+  return a.mixed.empty() && b.mixed.empty() && same_machines(a, b) && same_catalogue(a, b);
+}
 
-Samples total_samples(std::span<const SideKernel> kernels, std::size_t repeats) {
-  Samples out(repeats, 0.0);
-  for (const auto& k : kernels)
-    for (std::size_t r = 0; r < repeats; ++r)
-      if (k.time_s[r]) *out[r] += *k.time_s[r];
+// Sums over the kernels that have a time on both sides: with any other the sums were not of the same things.
+Samples total_samples(const Comparison& c, std::span<const SideKernel> kernels, std::size_t repeats,
+                      std::vector<std::size_t> ComparedKernel::*group) {
+  Samples out(repeats);
+  for (const auto& row : c.kernels) {
+    if (!row.effect.known) continue;
+    const auto times = sum_samples(row.*group, kernels, repeats, &SideKernel::time_s);
+    for (std::size_t r = 0; r < repeats; ++r) out[r] = out[r].value_or(0) + times[r].value_or(0);
+  }
   return out;
 }
 
@@ -241,12 +284,29 @@ void add_caveats(Comparison& c, const CompareOptions& options) {
     c.caveats.push_back(
         fmt::format("times are {} before and {} after", to_string(a.time_basis), to_string(b.time_basis)));
   if (a.untimed_kernels + b.untimed_kernels > 0)
-    c.caveats.push_back(fmt::format("{} before and {} after have no time and are in no sum",
+    c.caveats.push_back(fmt::format("{} before and {} after have no time and are in no sum: totals are of the kernels "
+                                    "that are timed on both sides",
                                     numbers::counted(a.untimed_kernels, "kernel"), b.untimed_kernels));
+  for (const auto& [kernels, when] : {std::pair(&c.before, "before"), std::pair(&c.after, "after")})
+    if (kernels->empty()) c.caveats.push_back(fmt::format("no kernels {}: nothing is known of its time", when));
   steps_caveat(c, c.caveats);
 }
 
+// A name with a typing error must not be a wish that goes unheard.
+void check_names(const Comparison& c, const CompareOptions& options) {
+  const auto check = [](const std::vector<SideKernel>& kernels, const std::string& name, std::string_view when) {
+    if (std::any_of(kernels.begin(), kernels.end(), [&](const SideKernel& k) { return is_called(k, name); })) return;
+    throw UsageError(fmt::format("'{}' is the operator, full name, short name or name family of none of {} {}", name,
+                                 numbers::counted(kernels.size(), "kernel"), when));
+  };
+  for (const auto& [old_name, new_name] : options.same) {
+    check(c.before, old_name, "before");
+    check(c.after, new_name, "after");
+  }
+}
+
 void add_up(Comparison& c) {
+  c.total.known = c.time_s.before && c.time_s.after;
   c.total.split_known = true;
   for (const auto& row : c.kernels) {
     c.total.total_s += row.effect.total_s;
@@ -260,6 +320,8 @@ void add_up(Comparison& c) {
 
 std::vector<std::string> differences(const ComparedSide& a, const ComparedSide& b) {
   std::vector<std::string> out;
+  for (const auto& [side, when] : {std::pair(&a, "before"), std::pair(&b, "after")})
+    for (const auto& mixture : side->mixed) out.push_back(fmt::format("the repeats {} are {}", when, mixture));
   if (!same_machines(a, b))
     out.push_back(fmt::format("another machine: {} before, {} after", list(a.machines), list(b.machines)));
   if (a.ceiling != b.ceiling)
@@ -282,6 +344,7 @@ Comparison compare(const GateSide& before, const GateSide& after, const CompareO
   c.side_before = describe(before, c.before);
   c.side_after = describe(after, c.after);
   c.comparable = differences(c.side_before, c.side_after).empty();
+  check_names(c, options);
   const bool same_machine = same_roofs(c.side_before, c.side_after);
   const Grid grid(c.side_before.time_s.value_or(0) + c.side_after.time_s.value_or(0));
   for (const auto& group : match_kernels(c.before, c.after, options.same))
@@ -289,8 +352,8 @@ Comparison compare(const GateSide& before, const GateSide& after, const CompareO
   std::stable_sort(c.kernels.begin(), c.kernels.end(), [](const ComparedKernel& a, const ComparedKernel& b) {
     return std::abs(a.effect.total_s) > std::abs(b.effect.total_s);
   });
-  c.time_s = change_of(total_samples(c.before, before.repeats.size()), total_samples(c.after, after.repeats.size()),
-                       options.noise);
+  c.time_s = change_of(total_samples(c, c.before, before.repeats.size(), &ComparedKernel::before),
+                       total_samples(c, c.after, after.repeats.size(), &ComparedKernel::after), options.noise);
   c.fraction = change_of(fraction_samples(before), fraction_samples(after), options.noise);
   add_up(c);
   add_caveats(c, options);

@@ -22,6 +22,7 @@ constexpr std::size_t kMostNotes = 12;  // kernels whose changes are told in wor
 struct Shown {
   std::vector<const ComparedKernel*> rows;
   std::size_t others = 0;
+  bool others_known = false;
   double others_before = 0, others_after = 0, others_effect = 0;
 };
 
@@ -33,6 +34,8 @@ Shown choose(const Comparison& c, const CompareOptions& options) {
                              *row.time_s.before < 10 * least && *row.time_s.after < 10 * least;
     if (unimportant || (options.top > 0 && out.rows.size() >= options.top)) {
       ++out.others;
+      if (!row.effect.known) continue;
+      out.others_known = true;
       out.others_before += row.time_s.before.value_or(0);
       out.others_after += row.time_s.after.value_or(0);
       out.others_effect += row.effect.total_s;
@@ -145,6 +148,11 @@ std::string effect_text(double seconds, std::optional<double> ratio) {
   return signed_seconds_text(seconds);
 }
 
+Cell effect_cell(const Effect& e, std::optional<double> ratio, Tone tone) {
+  if (!e.known) return {};
+  return {effect_text(e.total_s, ratio), e.total_s, tone};
+}
+
 Cell part_cell(const ComparedKernel& row, double seconds) {
   if (!row.effect.split_known || row.before.empty() || row.after.empty()) return {};
   return {effect_text(seconds, row.time_s.ratio), seconds};
@@ -203,7 +211,7 @@ Table kernel_table(const Comparison& c, const Shown& shown, const Labels& labels
                       {kind_text(*row)},
                       seconds_cell(row->time_s.before, !row->before.empty()),
                       seconds_cell(row->time_s.after, !row->after.empty()),
-                      {effect_text(e.total_s, row->time_s.ratio), e.total_s, tone_of(e.total_s, sure)},
+                      effect_cell(e, row->time_s.ratio, tone_of(e.total_s, sure)),
                       change_cell(*row),
                       interval_cell(row->time_s),
                       fraction_cell(*row),
@@ -214,16 +222,16 @@ Table kernel_table(const Comparison& c, const Shown& shown, const Labels& labels
   if (shown.others > 0)
     t.rows.push_back({{numbers::counted(shown.others, "other"), std::nullopt, Tone::faint},
                       {},
-                      {seconds_text(shown.others_before), shown.others_before},
-                      {seconds_text(shown.others_after), shown.others_after},
-                      {signed_seconds_text(shown.others_effect), shown.others_effect}});
+                      shown.others_known ? Cell{seconds_text(shown.others_before), shown.others_before} : Cell{},
+                      shown.others_known ? Cell{seconds_text(shown.others_after), shown.others_after} : Cell{},
+                      shown.others_known ? Cell{signed_seconds_text(shown.others_effect), shown.others_effect} : Cell{}});
   const auto& total = c.time_s;
   t.footer = {
       {"total"},
       {},
       seconds_cell(total.before, true),
       seconds_cell(total.after, true),
-      {effect_text(c.total.total_s, total.ratio), c.total.total_s},
+      effect_cell(c.total, total.ratio, Tone::normal),
       total.ratio ? Cell{(within_noise(total) ? "~" : "") + change_text(*total.ratio), *total.ratio - 1} : Cell{},
       interval_cell(total),
       c.comparable && c.side_before.fraction && c.side_after.fraction
@@ -244,7 +252,7 @@ Table kernel_table(const Comparison& c, const Shown& shown, const Labels& labels
 
 std::string headline(const Comparison& c) {
   const auto& t = c.time_s;
-  if (!t.before || !t.after) return "The times of a side are not known.";
+  if (!t.before || !t.after) return "The times of a side are not known: nothing can be said of the change.";
   auto out = fmt::format("{} → {}", seconds_text(*t.before), seconds_text(*t.after));
   if (t.ratio) out += ": " + change_text(*t.ratio);
   if (t.interval) out += fmt::format(" (95%: {})", interval_text(*t.interval));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include "compare/compare_sides.h"
 #include "compare/match.h"
@@ -22,7 +23,11 @@ constexpr double kSameBytes = 1.02;    // factor within which DRAM bytes say tha
 constexpr double kSameWork = 1.05;     // factor of work per launch within which another shape is still the same work
 constexpr double kNoiseShare = 0.005;  // of the time: smaller kernels tell nothing of the noise of larger ones
 constexpr double kMissed = 0.10;       // chance with which a drop of twice the limit may pass unnoticed
-constexpr double kFaster = 0.05;       // chance with which an unchanged time may count as faster
+constexpr double kExcused = 0.05;      // chance with which a fallen share may be excused by a time that only seems faster
+constexpr double kFaster = 0.01;       // chance that a run without a change is called improved, all kernels together
+constexpr double kSameCalls = 0.01;    // of the logarithm: calls and launches tell the same change of time
+constexpr double kWorthNaming = 0.01;  // of the candidate's time, from which a new kernel is named
+constexpr std::size_t kMostNew = 5;    // new kernels that are named
 
 LogChange logs(const Change& change) {
   return {change.ratio ? std::log(*change.ratio) : 0, change.noise ? *change.noise * *change.noise : 0, change.freedom,
@@ -38,6 +43,23 @@ double chance_below(const LogChange& c) {
   return student_above(-c.difference / error, c.freedom);
 }
 
+double chance_above(LogChange c) {
+  c.difference = -c.difference;
+  return chance_below(c);
+}
+
+const std::string& name_of(const GateFinding& f) { return f.before_name.empty() ? f.after_name : f.before_name; }
+
+// What changed, unless the reasons say it.
+std::vector<std::string> further_changes(const GateFinding& f) {
+  std::vector<std::string> out;
+  for (const auto& change : f.what_changed)
+    if (std::none_of(f.reasons.begin(), f.reasons.end(),
+                     [&](const std::string& reason) { return reason.find(change) != std::string::npos; }))
+      out.push_back(change);
+  return out;
+}
+
 // ---------------------------------------------------------------- one kernel
 
 // A kernel of the baseline on its way to a verdict.
@@ -45,10 +67,15 @@ struct Case {
   const ComparedKernel* row = nullptr;
   GateFinding finding;
   LogChange fraction, time;
-  double limit = 0;   // relative drop that is let pass
-  bool open = true;   // no verdict yet
-  double chance = 1;  // that noise alone looks like this drop
+  LogChange total;   // time of all launches: of groups, since nobody knows for certain how often they were called
+  double limit = 0;  // relative drop that is let pass
+  bool open = true;  // no verdict yet
   KernelBudget budget;
+};
+
+// That noise alone looks like this change, corrected for the number of kernels.
+struct Chances {
+  double drop = 1, faster = 1, slower = 1;
 };
 
 void close(Case& c, GateVerdict verdict, std::string reason) {
@@ -96,12 +123,18 @@ std::string why_unplaced(const std::vector<std::size_t>& group, std::span<const 
   return "counters are missing";
 }
 
+// Why a kernel of the candidate may not be set against that of the baseline, nor against a limit.
+std::string incomparable(const ComparedKernel& row, const Comparison& comparison) {
+  if (!comparison.comparable)
+    return fmt::format("{}", fmt::join(differences(comparison.side_before, comparison.side_after), "; "));
+  return row.fraction_comparable ? "" : "another clock or kind of roof";
+}
+
 // What can be said before any statistics.
 void judge_data(Case& c, const Comparison& comparison) {
   const auto& row = *c.row;
   if (row.after.empty()) return inconclusive(c, "not found in the candidate");
-  if (!row.fraction_comparable || !comparison.comparable)
-    return inconclusive(c, comparison.comparable ? "another clock or kind of roof" : "see the reasons above");
+  if (auto why = incomparable(row, comparison); !why.empty()) return inconclusive(c, std::move(why));
   if (!row.fraction.before)
     return inconclusive(
         c, fmt::format("no share of the roof in the baseline: {}", why_unplaced(row.before, comparison.before)));
@@ -134,12 +167,41 @@ std::string shares(const Case& c) {
 
 std::string times(const Case& c) {
   const auto& t = c.row->call_time_s;
-  return fmt::format("time per launch {} → {} ({})", seconds_text(*t.before), seconds_text(*t.after),
-                     change_text(std::exp(c.time.difference)));
+  return fmt::format("time per {} {} → {} ({})", c.row->kind == MatchKind::matched ? "launch" : "call",
+                     seconds_text(*t.before), seconds_text(*t.after), change_text(std::exp(c.time.difference)));
 }
 
 bool fell(const Case& c) { return c.fraction.difference <= std::log1p(-c.limit); }
-bool faster(const Case& c) { return c.time.difference < 0 && chance_below(c.time) <= kFaster; }
+
+// A group must be faster, or slower, however its calls are counted.
+bool is_group(const Case& c) { return c.row->kind != MatchKind::matched; }
+double chance_faster(const Case& c) {
+  return is_group(c) ? std::max(chance_below(c.time), chance_below(c.total)) : chance_below(c.time);
+}
+double chance_slower(const Case& c) {
+  return is_group(c) ? std::max(chance_above(c.time), chance_above(c.total)) : chance_above(c.time);
+}
+bool excused(const Case& c) { return chance_faster(c) <= kExcused; }
+
+// Whether it depends on how calls are counted.
+bool calls_decide(const Case& c) {
+  return is_group(c) && std::abs(c.time.difference - c.total.difference) > kSameCalls &&
+         std::min(chance_below(c.time), chance_below(c.total)) <= kExcused;
+}
+
+bool much_slower(const Case& c) {
+  const double least = -std::log1p(-c.limit);
+  return c.time.difference >= least && (!is_group(c) || c.total.difference >= least);
+}
+
+// What made a kernel slower that is as near to its roof as before.
+std::string more_work(const Case& c) {
+  std::vector<std::string> out;
+  for (const auto& change : c.finding.what_changed)
+    for (const std::string_view what : {"operations", "DRAM bytes", "FLOPs", "link bytes"})
+      if (change.starts_with(what)) out.push_back(change);
+  return out.empty() ? "its roof time grew" : fmt::format("{}", fmt::join(out, ", "));
+}
 
 // Whether a drop of twice the limit would too often stay below the limit.
 bool too_noisy(const Case& c) {
@@ -147,22 +209,35 @@ bool too_noisy(const Case& c) {
   return student_quantile_above(kMissed, c.fraction.freedom) * standard_error(c.fraction) > gap;
 }
 
-void judge_change(Case& c, double corrected, double false_alarms) {
+void judge_change(Case& c, const Chances& chances, double false_alarms) {
+  const double corrected = chances.drop;
   const auto noise = numbers::percent(std::sqrt(c.fraction.variance));
   if (fell(c)) {
-    if (faster(c))
+    if (excused(c))
       return close(c, GateVerdict::improved, fmt::format("improved, headroom opened: {}; {}", times(c), shares(c)));
+    if (calls_decide(c))
+      return inconclusive(
+          c, fmt::format("{}; {}, but of all launches {}: other kernels, launched another number of times, do not tell "
+                         "whether the operator is faster",
+                         shares(c), times(c), change_text(std::exp(c.total.difference))));
     c.finding.chance = corrected;
     if (corrected <= false_alarms) return close(c, GateVerdict::drop, fmt::format("{}; {}", shares(c), times(c)));
     return inconclusive(c, fmt::format("{}: looks like a drop, but noise of {} a run does this with a chance of {}; "
                                        "record more repeats",
                                        shares(c), noise, numbers::percent(corrected)));
   }
+  if (much_slower(c) && chances.slower <= false_alarms) {
+    const bool nearer = c.fraction.difference >= -std::log1p(-c.limit);
+    return inconclusive(c, fmt::format("slower {}: {}; {}; {}",
+                                       nearer ? "though nearer to its roof" : "at the same share of the roof",
+                                       more_work(c), times(c), shares(c)));
+  }
   if (too_noisy(c))
     return inconclusive(c, fmt::format("{}: with noise of {} a run a drop of {} could pass unnoticed; record more "
                                        "repeats",
                                        shares(c), noise, numbers::percent(2 * c.limit)));
-  if (faster(c)) return close(c, GateVerdict::improved, fmt::format("faster: {}; {}", times(c), shares(c)));
+  if (chances.faster <= kFaster)
+    return close(c, GateVerdict::improved, fmt::format("faster: {}; {}", times(c), shares(c)));
   close(c, GateVerdict::pass, shares(c));
 }
 
@@ -197,11 +272,12 @@ void add_breaches(Case& c, std::size_t repeats, std::vector<BudgetBreach>& out) 
          chance_beyond(std::log(*t.after / *c.budget.max_time_s), c.time, repeats)});
 }
 
-// A budget that was broken for certain is a drop, whatever the baseline was; else it is not known.
-void apply(const BudgetBreach& breach, double corrected, double false_alarms) {
+// A budget that was broken for certain is a drop, whatever the baseline was; else it is not known. Budgets are of the
+// baseline's machine, roofs and clock.
+void apply(const BudgetBreach& breach, bool comparable, double corrected, double false_alarms) {
   auto& finding = breach.at->finding;
   finding.reasons.push_back(breach.text);
-  if (corrected <= false_alarms)
+  if (comparable && corrected <= false_alarms)
     finding.verdict = GateVerdict::drop;
   else if (finding.verdict != GateVerdict::drop)
     finding.verdict = GateVerdict::inconclusive;
@@ -225,6 +301,7 @@ class Gate {
     moderate_noise();
     for (auto& c : cases_) judge_data(c, comparison_);
     if (!noise_known()) explain_unknown_noise();
+    general_reasons_ = result_.reasons.size();
     judge();
     finish();
     return std::move(result_);
@@ -245,11 +322,24 @@ class Gate {
             fmt::format("budget of {}: a largest drop of {}: expected above 0 and below 1", name, *b.max_drop));
   }
 
-  const std::pair<const std::string, KernelBudget>* budget_of(const ComparedKernel& row) {
-    for (const auto& entry : options_.budget)
-      for (const auto i : row.before)
-        if (is_called(comparison_.before[i], entry.first)) return &entry;
-    return nullptr;
+  // All budgets that name it, the strictest limits of each; nothing where none does.
+  std::optional<KernelBudget> budget_of(const ComparedKernel& row) {
+    std::optional<KernelBudget> out;
+    const auto stricter = [](std::optional<double>& limit, const std::optional<double>& other, auto strictest) {
+      if (other) limit = limit ? strictest(*limit, *other) : *other;
+    };
+    const auto lower = [](double a, double b) { return std::min(a, b); };
+    const auto higher = [](double a, double b) { return std::max(a, b); };
+    for (const auto& [name, budget] : options_.budget) {
+      const auto named = [&, &wanted = name](std::size_t i) { return is_called(comparison_.before[i], wanted); };
+      if (std::none_of(row.before.begin(), row.before.end(), named)) continue;
+      used_budgets_.insert(name);
+      if (!out) out.emplace();
+      stricter(out->max_drop, budget.max_drop, lower);
+      stricter(out->min_fraction, budget.min_fraction, higher);
+      stricter(out->max_time_s, budget.max_time_s, lower);
+    }
+    return out;
   }
 
   // The kernels of the baseline with most time, and those with a budget.
@@ -260,23 +350,22 @@ class Gate {
     std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) {
       return a->time_s.before.value_or(0) > b->time_s.before.value_or(0);
     });
-    std::vector<std::string> used;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const auto* budget = options_.budget.empty() ? nullptr : budget_of(*rows[i]);
-      if (budget != nullptr) used.push_back(budget->first);
-      if (budget != nullptr || options_.top == 0 || i < options_.top) add_case(*rows[i], budget);
+      const auto budget = budget_of(*rows[i]);
+      if (budget || options_.top == 0 || i < options_.top) add_case(*rows[i], budget.value_or(KernelBudget()));
     }
     for (const auto& [name, budget] : options_.budget)
-      if (std::find(used.begin(), used.end(), name) == used.end()) lost_budgets_.push_back(name);
+      if (!used_budgets_.contains(name)) lost_budgets_.push_back(name);
   }
 
-  void add_case(const ComparedKernel& row, const std::pair<const std::string, KernelBudget>* budget) {
+  void add_case(const ComparedKernel& row, const KernelBudget& budget) {
     Case c;
     c.row = &row;
-    if (budget != nullptr) c.budget = budget->second;
+    c.budget = budget;
     c.limit = c.budget.max_drop.value_or(options_.max_drop);
     c.fraction = logs(row.fraction);
     c.time = logs(row.call_time_s);
+    c.total = logs(row.time_s);
     auto& f = c.finding;
     const auto& a = comparison_.before[row.before.front()];
     f.before_name = a.name;
@@ -305,15 +394,17 @@ class Gate {
   // The kernels that are not judged help to tell the noise of a run.
   void moderate_noise() {
     const double least = kNoiseShare * comparison_.side_before.time_s.value_or(0);
-    std::vector<LogChange> others_fraction, others_time;
+    std::vector<LogChange> others_fraction, others_time, others_total;
     for (const auto& row : comparison_.kernels) {
       const bool judged = std::any_of(cases_.begin(), cases_.end(), [&](const Case& c) { return c.row == &row; });
       if (judged || row.after.empty() || row.time_s.before.value_or(0) < least) continue;
       others_fraction.push_back(logs(row.fraction));
       others_time.push_back(logs(row.call_time_s));
+      others_total.push_back(logs(row.time_s));
     }
     moderate_all(others_fraction, &Case::fraction);
     moderate_all(others_time, &Case::time);
+    moderate_all(others_total, &Case::total);
   }
 
   void moderate_all(std::vector<LogChange>& others, LogChange Case::*member) {
@@ -324,20 +415,55 @@ class Gate {
   }
 
   void judge() {
-    std::vector<double> chances;
+    std::vector<double> chances, faster, slower;
     std::vector<BudgetBreach> breaches;
     for (auto& c : cases_) {
       if (c.open && c.fraction.freedom <= 0) inconclusive(c, fmt::format("{}: the noise is unknown", shares(c)));
       // A kernel without a verdict was looked at as well: the correction counts it.
       chances.push_back(c.open ? chance_below(c.fraction) : 1);
+      faster.push_back(c.open ? chance_faster(c) : 1);
+      slower.push_back(c.open ? chance_slower(c) : 1);
       add_breaches(c, repeats_, breaches);
     }
     for (const auto& b : breaches) chances.push_back(b.chance);
     const auto corrected = holm(chances);
+    faster = holm(faster);
+    slower = holm(slower);
     for (std::size_t i = 0; i < cases_.size(); ++i)
-      if (cases_[i].open) judge_change(cases_[i], corrected[i], options_.false_alarms);
+      if (cases_[i].open) judge_change(cases_[i], {corrected[i], faster[i], slower[i]}, options_.false_alarms);
     for (std::size_t i = 0; i < breaches.size(); ++i)
-      apply(breaches[i], corrected[cases_.size() + i], options_.false_alarms);
+      apply(breaches[i], incomparable(*breaches[i].at->row, comparison_).empty(), corrected[cases_.size() + i],
+            options_.false_alarms);
+  }
+
+  // Kernels that the baseline did not have are judged against nothing, but must not hide what they cost.
+  void look_at_new_kernels() {
+    const auto& c = comparison_;
+    const double before = c.side_before.time_s.value_or(0), after = c.side_after.time_s.value_or(0);
+    const bool slower = c.time_s.before && c.time_s.after && *c.time_s.after > *c.time_s.before;
+    double sum = 0;
+    std::vector<GateFinding> fresh;
+    for (const auto& row : c.kernels) {  // largest effect first
+      if (!row.before.empty() || !row.time_s.after) continue;
+      sum += *row.time_s.after;
+      if (*row.time_s.after < kWorthNaming * after || fresh.size() >= kMostNew) continue;
+      const auto& kernel = c.after[row.after.front()];
+      GateFinding f;
+      f.after_name = kernel.name;
+      f.family = kernel.family;
+      f.op = kernel.op;
+      f.verdict = GateVerdict::inconclusive;
+      f.kind = MatchKind::appeared;
+      f.fraction = row.fraction;
+      f.call_time_s = row.call_time_s;
+      f.reasons.push_back(fmt::format("new, with nothing to judge it by: {}, {} of the candidate's time",
+                                      seconds_text(*row.time_s.after), numbers::share(*row.time_s.after / after)));
+      fresh.push_back(std::move(f));
+    }
+    if (slower && sum > options_.max_drop * before)
+      std::move(fresh.begin(), fresh.end(), std::back_inserter(result_.findings));
+    else
+      for (const auto& f : fresh) result_.reasons.push_back(name_of(f) + ": " + f.reasons.front());
   }
 
   void finish() {
@@ -360,6 +486,7 @@ class Gate {
       f.reasons.emplace_back("has a budget, but the baseline has no such kernel");
       result_.findings.push_back(std::move(f));
     }
+    look_at_new_kernels();
     std::stable_sort(result_.findings.begin(), result_.findings.end(), [](const auto& a, const auto& b) {
       return (a.verdict == GateVerdict::drop) > (b.verdict == GateVerdict::drop);
     });
@@ -378,6 +505,15 @@ class Gate {
     return any(GateVerdict::improved) ? GateVerdict::improved : GateVerdict::pass;
   }
 
+  // Why not: what is wrong with all of it, else with the first kernel.
+  std::string why_undecided() const {
+    if (general_reasons_ > 0) return result_.reasons.front();
+    for (const auto& f : result_.findings)
+      if (f.verdict == GateVerdict::inconclusive)
+        return fmt::format("{}: {}", name_of(f), fmt::join(f.reasons, "; "));
+    return {};
+  }
+
   std::string sentence() const {
     const auto& findings = result_.findings;
     const auto count = [&](GateVerdict v) {
@@ -388,13 +524,12 @@ class Gate {
     switch (result_.verdict) {
       case GateVerdict::drop:
         return fmt::format(
-            "drop: {}{}: {}", first.before_name,
+            "drop: {}{}: {}", name_of(first),
             count(GateVerdict::drop) > 1 ? fmt::format(" and {} more", count(GateVerdict::drop) - 1) : "",
             fmt::join(first.reasons, "; "));
       case GateVerdict::inconclusive:
-        return fmt::format("inconclusive: {} of {} could not be judged{}", count(GateVerdict::inconclusive),
-                           numbers::counted(findings.size(), "kernel"),
-                           result_.reasons.empty() ? "" : ": " + result_.reasons.front());
+        return fmt::format("inconclusive: {} of {} could not be judged: {}", count(GateVerdict::inconclusive),
+                           numbers::counted(findings.size(), "kernel"), why_undecided());
       case GateVerdict::improved:
         return fmt::format("improved: {} of {}, and no drop", count(GateVerdict::improved),
                            numbers::counted(findings.size(), "kernel"));
@@ -411,7 +546,9 @@ class Gate {
   Comparison comparison_;
   std::vector<Case> cases_;
   std::vector<std::string> lost_budgets_;
+  std::set<std::string> used_budgets_;
   GateResult result_;
+  std::size_t general_reasons_ = 0;  // of its reasons, those that keep all kernels from a verdict
 };
 
 }  // namespace
@@ -439,8 +576,8 @@ Document gate_document(const GateResult& result) {
                {"Share", "time_share", Align::right, false, 3}, {"% of roof", "fraction_after", Align::right, false, 0},
                {"95%", "interval", Align::left, false, 4},      {"Time", "call_time_ratio", Align::right, false, 1}};
   for (const auto& f : result.findings) {
-    const auto name =
-        f.after_name.empty() || f.after_name == f.before_name ? f.before_name : f.before_name + " → " + f.after_name;
+    const bool renamed = !f.before_name.empty() && !f.after_name.empty() && f.after_name != f.before_name;
+    const auto name = renamed ? f.before_name + " → " + f.after_name : name_of(f);
     const auto fraction = [](const std::optional<double>& x) { return x ? numbers::percent(*x) : std::string("—"); };
     t.rows.push_back(
         {{name},
@@ -457,10 +594,11 @@ Document gate_document(const GateResult& result) {
   Bullets notes;
   for (const auto& reason : result.reasons) notes.items.push_back({reason, Tone::warn});
   for (const auto& f : result.findings) {
-    auto parts = f.reasons;
-    parts.insert(parts.end(), f.what_changed.begin(), f.what_changed.end());
-    if (f.verdict != GateVerdict::pass)
-      notes.items.push_back({fmt::format("{}: {}", f.before_name, fmt::join(parts, "; "))});
+    const auto changes = further_changes(f);
+    // A pass needs no reason, but what is different about it is said.
+    auto parts = f.verdict == GateVerdict::pass ? std::vector<std::string>() : f.reasons;
+    parts.insert(parts.end(), changes.begin(), changes.end());
+    if (!parts.empty()) notes.items.push_back({fmt::format("{}: {}", name_of(f), fmt::join(parts, "; "))});
   }
   if (!notes.items.empty()) out.blocks.emplace_back(std::move(notes));
   return out;

@@ -26,7 +26,7 @@ Json change(const Change& c) {
 }
 
 Json effect(const Effect& e) {
-  return {{"total_s", number(e.total_s)},
+  return {{"total_s", e.known ? number(e.total_s) : Json(nullptr)},
           {"work_s", e.split_known ? number(e.work_s) : Json(nullptr)},
           {"efficiency_s", e.split_known ? number(e.efficiency_s) : Json(nullptr)}};
 }

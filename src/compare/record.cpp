@@ -282,6 +282,7 @@ class RecordReader {
         read_names(value, "name", record_.machines);
       } else if (key == "kernels") {
         has_kernels = true;
+        if (value.is_null()) throw Fault{"wrong-type", "null", "an array of kernels"};
         each_element(value, [&](json::value kernel) { read_kernel(kernel); });
       } else if (key == "total") {
         read_total(value);

@@ -1,6 +1,7 @@
 #include "compare/side.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +9,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "compare/limits.h"
 #include "roofline/error.h"
 #include "roofline/names.h"
 
@@ -175,6 +177,46 @@ void add_names(const std::vector<std::string>& names, std::vector<std::string>& 
     if (!name.empty() && std::find(out.begin(), out.end(), name) == out.end()) out.push_back(name);
 }
 
+std::set<std::string> versions_of_catalogue(const GateSide& side) {
+  std::set<std::string> out;
+  for (const auto& r : side.repeats)
+    if (!r.catalogue_version.empty()) out.insert(r.catalogue_version);
+  return out;
+}
+
+// Weighted by time.
+std::optional<double> clock_of(const StepRecord& r) {
+  RepeatSums sums;
+  for (const auto& k : r.kernels) sums.add(k);
+  if (sums.clocked_time <= 0) return std::nullopt;
+  return sums.clock_time / sums.clocked_time;
+}
+
+// Means over repeats say nothing where each is of another thing.
+std::vector<std::string> mixture_of(const GateSide& side) {
+  std::set<std::set<std::string>> machines;
+  std::set<std::string> roofs;
+  std::optional<Interval> clocks;
+  for (const auto& r : side.repeats) {
+    machines.emplace(r.machines.begin(), r.machines.end());
+    roofs.emplace(to_string(r.ceiling));
+    if (const auto clock = clock_of(r))
+      clocks = clocks ? Interval{std::min(clocks->low, *clock), std::max(clocks->high, *clock)} : Interval{*clock, *clock};
+  }
+  std::vector<std::string> out;
+  if (machines.size() > 1) {
+    std::set<std::string> names;
+    for (const auto& m : machines) names.insert(m.empty() ? "unknown" : fmt::format("{}", fmt::join(m, " + ")));
+    out.push_back(fmt::format("of several machines: {}", fmt::join(names, ", ")));
+  }
+  if (roofs.size() > 1) out.push_back(fmt::format("under several kinds of roof: {}", fmt::join(roofs, ", ")));
+  if (clocks && clocks_differ(clocks->low, clocks->high))
+    out.push_back(fmt::format("at several clocks: {} to {}", si(clocks->low, "Hz"), si(clocks->high, "Hz")));
+  if (const auto versions = versions_of_catalogue(side); versions.size() > 1)
+    out.push_back(fmt::format("under several versions of the machine catalogue: {}", fmt::join(versions, ", ")));
+  return out;
+}
+
 // What all repeats say alike; empty where they differ.
 template <typename Get>
 std::string common(const GateSide& side, Get get) {
@@ -232,7 +274,9 @@ ComparedSide describe(const GateSide& side, const std::vector<SideKernel>& kerne
     add_names(r.machines, out.machines);
   }
   out.tool_version = common(side, [](const StepRecord& r) { return r.tool_version; });
-  out.catalogue_version = common(side, [](const StepRecord& r) { return r.catalogue_version; });
+  // Reports of older versions do not name it: they follow those that do.
+  if (const auto versions = versions_of_catalogue(side); versions.size() == 1) out.catalogue_version = *versions.begin();
+  out.mixed = mixture_of(side);
   Sum fraction;
   bool lower = false;
   for (const auto& r : side.repeats) {

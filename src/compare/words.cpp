@@ -173,7 +173,7 @@ std::string change_text(double ratio) {
   if (!std::isfinite(ratio)) return "—";
   constexpr double kLarge = 10;  // from here on percent are hard to read
   if (ratio >= kLarge) return "×" + numbers::ratio(ratio);
-  if (ratio > 0 && ratio <= 1 / kLarge) return "÷" + numbers::ratio(1 / ratio);
+  if (ratio <= 1 / kLarge && std::isfinite(1 / ratio)) return "÷" + numbers::ratio(1 / ratio);
   const double percent = 100 * (ratio - 1);
   const double size = std::abs(percent);
   const auto digits = size < 9.95 ? fmt::format("{:.1f}", size) : fmt::format("{:.0f}", size);

@@ -1,6 +1,8 @@
 // What the gate says, for machines that read it.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -53,7 +55,10 @@ std::string sentence(const GateFinding& f) {
     out += fmt::format(", {} of the roof after {}", percent(f.fraction.after), percent(f.fraction.before));
   if (f.call_time_s.ratio) out += fmt::format(", time per launch {:+.1f} %", (*f.call_time_s.ratio - 1) * 100);
   for (const auto& reason : f.reasons) out += "; " + reason;
-  for (const auto& change : f.what_changed) out += "; " + change;
+  for (const auto& change : f.what_changed)
+    if (std::none_of(f.reasons.begin(), f.reasons.end(),
+                     [&](const std::string& reason) { return reason.find(change) != std::string::npos; }))
+      out += "; " + change;
   return out;
 }
 
@@ -190,6 +195,10 @@ std::string gate_github(const GateResult& result, const GateContext& context) {
   // GitHub shows ten annotations of a kind a step, so the whole comes first.
   auto text = result.sentence;
   for (const auto& reason : result.reasons) text += "\n" + reason;
+  // Passes are not annotated, but a rename or another precision is no secret.
+  for (const auto& f : result.findings)
+    if (f.verdict == GateVerdict::pass && !f.what_changed.empty())
+      text += fmt::format("\n{}: {}; {}", name_of(f), to_string(f.verdict), fmt::join(f.what_changed, "; "));
   auto out = annotation(result.verdict, "roofline gate: " + std::string(to_string(result.verdict)),
                         text + "\n" + context.candidate + " against " + context.baseline);
   for (const auto& f : result.findings)

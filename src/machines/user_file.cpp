@@ -6,6 +6,7 @@
 #include <cctype>
 #include <charconv>
 
+#include "core/printable.h"
 #include "core/toml_depth.h"
 #include "machines/entry.h"
 #include "machines/table.h"
@@ -26,12 +27,10 @@ bool may_repeat(std::string_view key) { return key == "alias" || key == "short_n
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;  // a machine has a few hundred lines
 constexpr std::size_t kLongestId = 64;
 
-// In messages: one line, and no control characters.
+// In messages.
 std::string printable(std::string_view text) {
   constexpr std::size_t kMost = 80;
-  std::string out;
-  for (const char c : text.substr(0, kMost)) out += std::iscntrl(static_cast<unsigned char>(c)) != 0 ? '?' : c;
-  return text.size() > kMost ? out + "..." : out;
+  return roofline::printable(text, kMost);
 }
 
 std::uint64_t line_of(const toml::node& node) { return node.source().begin.line; }

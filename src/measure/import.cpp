@@ -14,6 +14,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/printable.h"
 #include "measure/figures.h"
 #include "roofline/error.h"
 #include "roofline/measure.h"
@@ -32,12 +33,10 @@ constexpr std::size_t kMostBytes = std::size_t{64} << 20;
                                 std::move(action)});
 }
 
-// In messages: short, and no control characters.
+// In messages.
 std::string printable(std::string_view text) {
   constexpr std::size_t kMost = 60;
-  std::string out;
-  for (const char c : text.substr(0, kMost)) out += std::iscntrl(static_cast<unsigned char>(c)) != 0 ? '?' : c;
-  return text.size() > kMost ? out + "..." : out;
+  return roofline::printable(text, kMost);
 }
 
 std::string lower(std::string_view text) {
@@ -54,9 +53,10 @@ std::string_view trimmed(std::string_view text) {
 }
 
 double positive(double value, std::string_view what, const std::string& path, std::optional<std::uint64_t> line) {
-  if (std::isfinite(value) && value > 0) return value;
-  fail(path, line, "not-positive", fmt::format("{} = {}", printable(what), value), "a rate above zero",
-       "measure again, or remove the figure");
+  constexpr double kMost = 1e21;  // no machine comes near it, in any unit of ours
+  if (value > 0 && value <= kMost) return value;
+  fail(path, line, "not-positive", fmt::format("{} = {}", printable(what), value),
+       "a rate above zero that a machine can have", "measure again, or remove the figure");
 }
 
 // What an import yields before it becomes a machine.

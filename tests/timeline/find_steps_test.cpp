@@ -146,7 +146,9 @@ TEST(KernelShares, SumsAndSharesOfTheWindowsThatCount) {
   EXPECT_TRUE(gemm.deserves_roofline);
   // The first kernel of the step after the last that counts is none of theirs.
   for (const auto& k : step.kernels)
-    if (b.raw().names[k.full_name] == "embedding") EXPECT_EQ(k.launches, 4U);
+    if (b.raw().names[k.full_name] == "embedding") {
+      EXPECT_EQ(k.launches, 4U);
+    }
   double shares = 0;
   for (const auto& k : step.kernels) shares += k.share_of_kernels;
   EXPECT_NEAR(shares, 1, 1e-12);
