@@ -161,6 +161,7 @@ class MeasurePart : public MachinePart {
   }
 
   int import_file() const {
+    if (save_option_->count() > 0 && base_.empty()) check_name();
     const auto options = import_options();
     const auto file = read_machine_file(import_);
     const auto made = import_ceilings(file.text, import_, options);

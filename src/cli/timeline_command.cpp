@@ -13,6 +13,7 @@
 #include "roofline/analysis.h"
 #include "roofline/error.h"
 #include "roofline/forecast.h"
+#include "roofline/machines.h"
 #include "roofline/timeline_join.h"
 #include "roofline/timeline_ranks.h"
 #include "roofline/timeline_views.h"
@@ -122,11 +123,20 @@ class TimelineCommand : public Command {
     return lanes_svg(t->timeline, *step, {theme});
   }
 
+  // Counters that do not name their GPU ran on the timeline's.
+  static std::string gpu_of_timeline(const Profile& counters, const Timeline& timeline, const DeviceStep& step) {
+    for (const auto& device : counters.devices)
+      if (!device.name.empty()) return {};
+    if (step.device >= timeline.devices.size()) return {};
+    const auto& name = timeline.devices[step.device].name;
+    return MachineCatalogue::instance().find(name) != nullptr ? name : std::string();
+  }
+
   Joined join(Document& document) const {
     const auto [t, step] = chosen_gpu();
     const std::vector<Profile> profiles = {open_profile(with_)};
     AnalysisOptions options;
-    options.machine = machine_;
+    options.machine = machine_.empty() ? gpu_of_timeline(profiles.front(), t->timeline, *step) : machine_;
     auto report = analyze(profiles, options);
     const auto joined = join_report(t->timeline, *step, report);
     add_wall_time(report, joined);

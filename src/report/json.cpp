@@ -1,6 +1,7 @@
 // The JSON contract: schema/report-1.json. Keys come in the contract's order; what is not known is null.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "report/bounds.h"
@@ -107,9 +108,12 @@ Json dimensions(const Dim3& d) {
 
 Json flops(const Work& work) {
   const auto total = work.flops();
-  Json by_precision = Json::object();
+  // A work may name a precision twice: a product and its bias.
+  std::map<std::string, double> sums;
   for (const auto& op : work.operations)
-    if (!is_integer(op.precision.type) && op.operations) by_precision[to_string(op.precision)] = number(op.operations);
+    if (!is_integer(op.precision.type) && op.operations) sums[to_string(op.precision)] += op.operations.value();
+  Json by_precision = Json::object();
+  for (const auto& [precision, operations] : sums) by_precision[precision] = operations;
   return {{"total", number(total)},
           {"by_precision", std::move(by_precision)},
           {"aux", number(work.aux_ops)},
@@ -121,10 +125,10 @@ Json flops(const Work& work) {
 }
 
 Json integer_ops(const Work& work) {
-  Json out = Json::object();
+  std::map<std::string, double> sums;
   for (const auto& op : work.operations)
-    if (is_integer(op.precision.type) && op.operations) out[to_string(op.precision)] = number(op.operations);
-  return out;
+    if (is_integer(op.precision.type) && op.operations) sums[to_string(op.precision)] += op.operations.value();
+  return sums;
 }
 
 Json level(const LevelTraffic& t) {

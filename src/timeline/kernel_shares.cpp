@@ -137,6 +137,7 @@ Savings possible_savings(const DeviceView& view, const StepAccount& account, con
     ++out.short_kernels;
     out.short_ns += std::min(a.span.length(), floor_ns);
   }
+  out.short_ns = std::min(out.short_ns, account.compute_ns);  // kernels that overlap cannot save more than they fill
   return out;
 }
 

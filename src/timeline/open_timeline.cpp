@@ -56,13 +56,26 @@ const Format* find_format(std::string_view head) {
   return it == std::end(kFormats) ? nullptr : it;
 }
 
+bool holds_counters(const std::string& path) {
+  try {
+    ReadOptions options;
+    options.partial = true;
+    return !open_profile(path, options).launches.empty();
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
 [[noreturn]] void refuse_unknown(const TimelineSource& source) {
   auto foreign = recognise_foreign(source.head, source.label);
   auto problem = foreign ? std::move(*foreign) : unknown_format(source.head, source.label);
   // Elsewhere the advice is to collect counters; here the times are what is wanted.
   if (problem.kind == "nsys-report")
     problem.action = "export it: nsys export --type sqlite -o FILE.sqlite " + source.label;
-  if (problem.kind == "unknown-format")
+  if (problem.kind == "unknown-format" && holds_counters(source.label)) {
+    problem.found = "counters or a table, and no timeline";
+    problem.action = "place its kernels with roofline report " + source.label;
+  } else if (problem.kind == "unknown-format")
     problem.action =
         "name an SQLite export or a table of Nsight Systems, a trace of PyTorch or rocprofv3, or a Proton file; "
         "reports "

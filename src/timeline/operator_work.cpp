@@ -275,9 +275,12 @@ Result attention(const Entry& entry, const Arguments& arguments) {
   const auto causal = arguments.flag(entry.index("causal"));
   OperatorWork work;
   double flops = 2 * scores * (q->sizes[3] + v->sizes[3]);
-  if (causal.value_or(false)) {
+  if (causal.value_or(false) && q->sizes[sequence] == k->sizes[sequence]) {
     flops /= 2;
     work.note = "causal: half of the products";
+  } else if (causal.value_or(false)) {
+    // Masks of other shapes start at the first or at the last key: engines differ, and traces do not say.
+    work.note = "causal over keys of another length: all products counted";
   } else if (!causal) {
     work.note = "the trace does not say whether it is causal: all products counted";
   }

@@ -243,8 +243,12 @@ class Comparer {
       steps.push_back(r.step_s);
       if (r.waiting_s) waits.push_back(*r.waiting_s);
     }
-    out_.verdict = fmt::format("Rank {} has the longest step, {} against a median of {}.", slowest->number,
-                               si(slowest->step_s, "s"), si(median_of(steps), "s"));
+    constexpr double kSlower = 0.01;
+    const double median = median_of(steps);
+    out_.verdict = slowest->step_s > (1 + kSlower) * median
+                       ? fmt::format("Rank {} has the longest step, {} against a median of {}.", slowest->number,
+                                     si(slowest->step_s, "s"), si(median, "s"))
+                       : fmt::format("All ranks take {} a step, within 1 %.", si(median, "s"));
     if (waits.size() != out_.ranks.size()) return;
     const auto least = std::min_element(out_.ranks.begin(), out_.ranks.end(),
                                         [](const Rank& a, const Rank& b) { return *a.waiting_s < *b.waiting_s; });
@@ -257,8 +261,9 @@ class Comparer {
     }
     out_.straggler = least->number;
     out_.verdict += fmt::format(
-        " Rank {} is the straggler: it waits {} in collectives where the median rank waits {}, so the others "
-        "wait for it.",
+        " Rank {} is the straggler: over the whole recording it waits {} in collectives where the median rank waits "
+        "{}, "
+        "so the others wait for it.",
         least->number, si(*least->waiting_s, "s"), si(median_of(waits), "s"));
   }
 
@@ -279,7 +284,7 @@ Table rank_table(const RankComparison& c, std::span<const AnalyzedTimeline> time
                    {.title = "compute", .key = "compute_s"},
                    {.title = "communication alone", .key = "exposed_communication_s"},
                    {.title = "idle", .key = "idle_s"},
-                   {.title = "waits in collectives", .key = "waiting_s"},
+                   {.title = "waits in collectives, whole recording", .key = "waiting_s"},
                    {.title = "note", .key = "note", .align = Align::left, .drop_order = 1}};
   for (const auto& r : c.ranks) {
     const auto& t = timelines[r.timeline];
@@ -346,9 +351,13 @@ Table collective_table(const RankComparison& c, std::size_t top) {
                              {}};
     if (k.bus_bytes) row[5] = {si(*k.bus_bytes, "B"), *k.bus_bytes};
     if (k.bytes_per_s) row[6] = {si(*k.bytes_per_s, "B/s"), *k.bytes_per_s};
-    if (k.bytes_per_s && k.link)
-      row[7] = {percent_text(*k.bytes_per_s / k.link->bytes_per_s), *k.bytes_per_s / k.link->bytes_per_s};
-    if (k.link) row[8] = {fmt::format("{} {}", k.link->kind, si(k.link->bytes_per_s, "B/s"))};
+    constexpr double kAbove = 1.02;  // less is rounding
+    const auto share = k.bytes_per_s && k.link ? std::optional(*k.bytes_per_s / k.link->bytes_per_s) : std::nullopt;
+    const bool above = share && *share > kAbove;
+    if (share) row[7] = {percent_text(*share), share, above ? Tone::bad : Tone::normal};
+    if (k.link)
+      row[8] = {fmt::format("{} {}{}", k.link->kind, si(k.link->bytes_per_s, "B/s"),
+                            above ? ": faster than the link, so bytes, time or link are not what they seem" : "")};
     table.rows.push_back(std::move(row));
   }
   return table;

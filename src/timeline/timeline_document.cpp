@@ -229,7 +229,7 @@ class Writer {
       say(fmt::format("A CUDA graph could save at most {}{} ({}): all {} gaps that wait for a launch.",
                       si(per_step(step, s.launch_gaps_ns), "s"), each, percent_text(a.share(s.launch_gaps_ns)),
                       s.launch_gaps));
-    if (s.short_kernels > 0)
+    if (s.short_kernels > 0 && s.short_ns > 0)
       say(
           fmt::format("Fusing away all {} kernels under three launch floors could save at most {}{} ({}) of their own "
                       "time.",
@@ -388,8 +388,7 @@ class Writer {
       text += fmt::format(" ({} not even grid and block)", percent_text(without(s.launch_ns)));
     if (without(s.operator_ns) > 0)
       text +=
-          ": join it with a counter report (--with REPORT.ncu-rep) or with a model (--model CONFIG) to place it under "
-          "a roof.";
+          ": counters of the same program (--with REPORT.ncu-rep) or a model (--model CONFIG) place it under a roof.";
     return {{{std::move(text), Tone::normal}}};
   }
 

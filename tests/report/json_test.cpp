@@ -214,6 +214,18 @@ TEST(Json, IntegerOperationsAreNotFlops) {
   EXPECT_FALSE(k["flops"]["by_precision"].contains("int8.tensor"));
 }
 
+// A product and its bias may be of one precision.
+TEST(Json, APrecisionThatComesTwiceIsAddedUp) {
+  auto report = with_findings();
+  auto& operations = report.rows.front().group.work.operations;
+  const Precision fp32;
+  operations = {{fp32, Quantity::of(5, Evidence::model), std::nullopt},
+                {fp32, Quantity::of(2, Evidence::model), std::nullopt}};
+  const auto json = Json::parse(to_json(report));
+  EXPECT_EQ(json["kernels"][0]["flops"]["by_precision"]["fp32.vector"], 7);
+  EXPECT_EQ(json["kernels"][0]["flops"]["total"], 7);
+}
+
 TEST(Json, WhatIsNotKnownIsNull) {
   const auto json = Json::parse(to_json(all_unplaced()));
   const auto& k = json["kernels"][0];

@@ -56,6 +56,7 @@ TEST(Ranks, EqualRanksHaveNoStraggler) {
   const auto c = compare_ranks(ranks);
   EXPECT_FALSE(c.straggler);
   EXPECT_THAT(c.verdict, HasSubstr("No rank holds up the others"));
+  EXPECT_THAT(c.verdict, HasSubstr("All ranks take"));
 }
 
 TEST(Ranks, CollectivesThatDoNotPairTellNoWaiting) {

@@ -59,6 +59,12 @@ TEST(OperatorWork, CausalAttentionIsHalfAndSaysSo) {
   EXPECT_EQ(full->flops(), 4.0 * 2 * 4 * 6 * 6 * 8);
   EXPECT_EQ(causal->flops(), full->flops() / 2);
   EXPECT_THAT(causal->note, HasSubstr("half"));
+  // One new token over a cache sees all of it.
+  const std::string decode = "[[2,4,1,8],[2,4,6,8],[2,4,6,8],[],[],[],[]]";
+  const auto step = operator_work(name, decode, types, R"(["","","","0.","True","False",""])");
+  ASSERT_TRUE(step);
+  EXPECT_EQ(step->flops(), 4.0 * 2 * 4 * 1 * 6 * 8);
+  EXPECT_THAT(step->note, HasSubstr("another length"));
   EXPECT_EQ(unknown->flops(), full->flops());
   EXPECT_THAT(unknown->note, HasSubstr("does not say"));
   EXPECT_EQ(full->bytes, 4 * 2.0 * 2 * 4 * 6 * 8);
