@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <optional>
 #include <string>
 #include <vector>
@@ -65,6 +67,7 @@ class TimelineCommand : public Command {
     Output::Forms forms;
     forms.json = [&] { return timeline_json(timelines_, joined ? joined->json : std::string()); };
     forms.svg = [&](SvgTheme theme) { return picture(theme); };
+    forms.html = [&] { return page(document); };
     output_.print(document, forms);
     return kOk;
   }
@@ -105,6 +108,24 @@ class TimelineCommand : public Command {
     for (const auto& w : t.timeline.warnings) list.items.push_back({w.message, Tone::warn});
     if (!list.items.empty()) out.blocks.emplace_back(std::move(list));
     return out;
+  }
+
+  // The document with the lanes on top, as a picture of its own: its styles do not reach the page's.
+  std::string page(const Document& document) const {
+    auto html = to_html(document);
+    const bool lanes =
+        std::any_of(timelines_.begin(), timelines_.end(), [](const auto& t) { return !t.devices.empty(); });
+    if (!lanes) return html;
+    std::string image = "<p><img alt=\"one step as lanes\" src=\"data:image/svg+xml,";
+    for (const char c : picture(SvgTheme::automatic)) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (std::isalnum(byte) != 0)
+        image += c;
+      else
+        image += fmt::format("%{:02X}", byte);
+    }
+    constexpr std::string_view kBody = "<body>\n";
+    return html.insert(html.find(kBody) + kBody.size(), image + "\"></p>\n");
   }
 
   // The first GPU that did something, or the one asked for.

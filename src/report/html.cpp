@@ -10,12 +10,12 @@ namespace {
 constexpr std::string_view kHead = R"(<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
 <style>
 :root{color-scheme:light dark;--ink:#1b1f24;--faint:#646c76;--line:#d5dae0;--good:#1a7f37;--warn:#9a6700;--bad:#b42318}
 @media(prefers-color-scheme:dark){:root{--ink:#e6e9ed;--faint:#98a1ab;--line:#3a424c;--good:#57c271;--warn:#d9a520;--bad:#f0776b}}
 body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);max-width:72rem;margin:2rem auto;padding:0 1rem}
-h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:1.6rem}.wide{overflow-x:auto}
+h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:1.6rem}.wide{overflow-x:auto}img{max-width:100%;height:auto}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;margin:.8rem 0}
 caption{text-align:left;font-weight:600;padding:.3rem 0}
 th,td{padding:.2rem .7rem;border-bottom:1px solid var(--line);text-align:left;white-space:nowrap}
