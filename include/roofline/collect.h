@@ -167,6 +167,8 @@ struct Plan {
   Selection selection;
   std::vector<std::string> leaves;  // of the last run, while they are known
 };
+// Throws UsageError for what a profiler would misread, or could only fail on.
+void check(const Request& request);
 // One run; or, where that saves passes, a short one first that finds the number formats: every tensor counter, on the
 // first launch of each kernel alone. The second then takes the counters that were not 0 (see formats_found()).
 Plan plan(const Request& request, const NcuOptions& ncu);
@@ -242,6 +244,9 @@ class NcuLog {
   std::size_t profiled() const { return profiled_; }
   std::optional<int> passes() const { return passes_; }                      // most of a launch, as ncu counted them
   std::optional<int> application_code() const { return application_code_; }  // where ncu says that it failed
+  // What ncu warned of and complained about, each once, without the program's own end; for a run that stands.
+  std::vector<std::string> warnings() const;
+  std::vector<std::string> errors() const;
   // After the end. nullopt: launches were profiled and a report was written.
   std::optional<Failure> failure(const Exit& exit, bool report_exists) const;
 
@@ -252,10 +257,12 @@ class NcuLog {
   };
   void connected(std::string_view text);
   std::string programs() const;
-  std::optional<Failure> known_failure() const;
+  std::vector<std::string> texts(bool warnings) const;
+  std::optional<Failure> known_failure(bool warnings) const;
+  bool measured() const;
 
   std::vector<std::string> programs_;  // that ncu followed
-  std::size_t profiled_ = 0;
+  std::size_t profiled_ = 0, finished_ = 0, failed_ = 0;
   std::optional<int> passes_, application_code_;
   std::vector<Error> errors_;
 };

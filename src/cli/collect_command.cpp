@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +48,59 @@ const std::map<std::string, Question> kQuestions = {{"table", Question::table},
                                                     {"all", Question::all}};
 const std::map<std::string, TensorCounters> kTensor = {
     {"auto", TensorCounters::automatic}, {"all", TensorCounters::every}, {"none", TensorCounters::none}};
+
+// Digits alone: the parser of options would take -1 for the largest number there is.
+std::optional<std::uint64_t> count_of(const char* option, const std::optional<std::string>& text) {
+  if (!text) return std::nullopt;
+  std::uint64_t number = 0;
+  const char* end = text->data() + text->size();
+  const auto [stop, error] = std::from_chars(text->data(), end, number);
+  if (error != std::errc() || stop != end)
+    throw UsageError(fmt::format("{} '{}': expected a whole number of launches, 0 or more", option, *text));
+  return number;
+}
+
+// A missing folder would be found out only after the program has run.
+void check_folder(const std::string& output) {
+  auto folder = std::filesystem::path(output).parent_path();
+  if (folder.empty()) folder = ".";
+  std::error_code error;
+  if (!std::filesystem::is_directory(folder, error))
+    throw UsageError(
+        fmt::format("-o '{}': {} is no folder; make it first, or choose another", output, folder.string()));
+  if (access(folder.c_str(), W_OK | X_OK) != 0)
+    throw UsageError(fmt::format("-o '{}': {} cannot be written to; choose another", output, folder.string()));
+}
+
+// Reports written beside those that they replace, which stay as they are until the new ones are complete.
+class Staging {
+ public:
+  explicit Staging(std::string output)
+      : final_(std::move(output)), beside_(fmt::format("{}.{}.new", final_, getpid())) {}
+  ~Staging() {
+    std::error_code ignored;
+    for (const char* ending : kEndings) std::filesystem::remove(beside_ + ending, ignored);
+  }
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+
+  const std::string& output() const { return beside_; }
+  void commit() const {
+    for (const char* ending : kEndings) {
+      const auto from = beside_ + ending, to = final_ + ending;
+      std::error_code error;
+      if (std::filesystem::exists(from))
+        std::filesystem::rename(from, to, error);
+      else
+        std::filesystem::remove(to, error);  // of another collection
+      if (error) throw UsageError(fmt::format("{} cannot be replaced: {}", to, error.message()));
+    }
+  }
+
+ private:
+  static constexpr std::array<const char*, 2> kEndings = {".types.ncu-rep", ".ncu-rep"};
+  std::string final_, beside_;
+};
 
 void say(const Document& document) {
   auto style = detect_style(0);
@@ -95,8 +152,8 @@ class CollectCommand : public Command {
         "  roofline collect --set diagnose -k 'gemm|attention' -- ./app\n"
         "  roofline collect --dry-run --chip H100 -- ./app   commands to run elsewhere\n"
         "  roofline collect --check                          can counters be read here?\n\n"
-        "Exit codes: 0 fine; 1 the program failed though kernels were profiled, or\n"
-        "--check found an obstacle; 2 wrong usage; 4 nothing could be measured.");
+        "Exit codes: 0 fine; 1 the program or ncu failed though kernels were profiled,\n"
+        "or --check found an obstacle; 2 wrong usage; 4 nothing could be measured.");
     add_question();
     add_choice();
     add_conditions();
@@ -111,6 +168,8 @@ class CollectCommand : public Command {
   int run() override {
     request_.question = kQuestions.at(set_);
     take_program();
+    request_.launch_skip = count_of("--launch-skip", skip_);
+    request_.launch_count = count_of("--launch-count", count_);
     request_.lock_clocks = clocks_ == "base";
     request_.flush_caches = caches_ == "all";
     if (request_.output.ends_with(".ncu-rep")) request_.output.resize(request_.output.size() - 8);
@@ -118,14 +177,15 @@ class CollectCommand : public Command {
       throw UsageError("--with native: this build collects through ncu only; leave --with out");
     if (plan_table_) return print_plan_table();
     if (with_ == Profiler::rocprof) return print_rocprof();
+    if (report_only_) return report("");
     const auto checked = collect::preflight(collect::System::real(), request_.ncu, request_.lock_clocks);
     if (check_) return print_check(checked);
     choose_target(checked);
     if (!checked.ncu.empty()) request_.ncu = checked.ncu;
-    if (report_only_) return report("");
     const auto plan = collect::plan(request_, checked.options);
     say(plan_document(request_, plan));
     if (dry_run_) return print_commands(plan);
+    check_folder(request_.output);
     if (const int code = refuse(checked); code != kOk) return code;
     return measure(plan, checked.options);
   }
@@ -154,10 +214,8 @@ class CollectCommand : public Command {
   void add_choice() {
     auto* group = command_->add_option_group("Which kernels");
     group->add_option("-k,--kernel", request_.kernel, "Only kernels whose full name matches")->type_name("REGEX");
-    group->add_option("--launch-skip", request_.launch_skip, "Leave out the first N launches (warm-up)")
-        ->type_name("N");
-    group->add_option("--launch-count", request_.launch_count, "Profile N launches; the rest run as ever")
-        ->type_name("N");
+    group->add_option("--launch-skip", skip_, "Leave out the first N launches (warm-up)")->type_name("N");
+    group->add_option("--launch-count", count_, "Profile N launches; the rest run as ever")->type_name("N");
     group
         ->add_option("--nvtx", request_.nvtx,
                      "Only inside this NVTX range, as ncu writes\n"
@@ -284,25 +342,40 @@ class CollectCommand : public Command {
 
   int measure(const Plan& plan, const collect::NcuOptions& options) {
     check_free(plan);
+    if (!std::filesystem::exists(plan.runs.back().report) && !std::filesystem::exists(types_report()))
+      return measure(request_, plan, options, nullptr);
+    const Staging staging(request_.output);
+    auto beside = request_;
+    beside.output = staging.output();
+    const int code = measure(beside, collect::plan(beside, options), options, &staging);
+    if (code > kCheckFailed)
+      fmt::print(stderr, "roofline: the report of before is kept: {}\n", plan.runs.back().report);
+    return code;
+  }
+
+  int measure(const Request& request, const Plan& plan, const collect::NcuOptions& options, const Staging* staging) {
     auto last = plan.runs.back();
-    const bool two = plan.runs.size() > 1;
-    std::error_code ignored;
-    if (!two) std::filesystem::remove(types_report(), ignored);  // of an earlier collection
-    if (two) {
-      if (const int code = perform(plan.runs.front()); code > kCheckFailed) return code;
-      const auto found = collect::leaves_found(request_.target, open_profile(plan.runs.front().report));
-      last = collect::measuring_run(request_, options, found);
+    int first_code = kOk;
+    if (plan.runs.size() > 1) {
+      first_code = perform(plan.runs.front());
+      if (first_code > kCheckFailed) return first_code;
+      const auto found = collect::leaves_found(request.target, open_profile(plan.runs.front().report));
+      last = collect::measuring_run(request, options, found);
       fmt::print(stderr, "{} of {} counters of tensor operations are in use; the second run takes {}\n", found.size(),
                  collect::leaves_of(request_.target, "all").size(), passes_text(last.passes));
     }
-    const int code = perform(last);
+    const int code = std::max(first_code, perform(last));
     if (code > kCheckFailed) return code;
+    if (staging != nullptr) {
+      open_profile(last.report);  // throws where it cannot be read: then the old one stays
+      staging->commit();
+    }
     const int shown = report(collect::shell_line(last.arguments));
     return shown == kOk ? code : shown;
   }
 
-  // kOk, kCheckFailed where the program failed but was profiled, else a code to end with.
-  static int perform(const Run& run) {
+  // kOk, kCheckFailed where the program or some launches failed but others were profiled, else a code to end with.
+  int perform(const Run& run) {
     fmt::print(stderr, "$ {}\n", collect::shell_line(run.arguments));
     std::error_code ignored;
     std::filesystem::remove(run.report, ignored);
@@ -319,10 +392,20 @@ class CollectCommand : public Command {
     }
     fmt::print(stderr, "{} launch{} profiled{}\n", log.profiled(), log.profiled() == 1 ? "" : "es",
                log.passes() ? fmt::format(" in {} passes each, as ncu counts", *log.passes()) : std::string());
-    if (!log.application_code()) return kOk;
+    for (const auto& text : log.warnings()) remarks_.push_back({"ncu-warning", "ncu: " + text, std::nullopt});
+    for (const auto& text : log.errors()) remarks_.push_back({"ncu-error", "ncu: " + text, std::nullopt});
+    if (!log.application_code()) return log.errors().empty() ? kOk : kCheckFailed;
     fmt::print(stderr, "roofline: the program ended with code {}; what was profiled before stands\n",
                *log.application_code());
     return kCheckFailed;
+  }
+
+  // The chip that the report is of, wherever it is printed; --chip where it does not say.
+  Target target_of(const Profile& profile) const {
+    for (const auto& device : profile.devices)
+      if (const auto target = collect::find_target(device.compute_capability, device.name)) return *target;
+    if (!request_.target.known() && !chip_.empty()) return target_named(chip_);
+    return request_.target;
   }
 
   // The same as `roofline report`, with what the first run knows of tensor operations. `command_line` is how the
@@ -335,7 +418,8 @@ class CollectCommand : public Command {
     if (std::filesystem::exists(types_path)) {
       const auto types = open_profile(types_path);
       std::size_t filled = 0;
-      profiles.front() = collect::with_types(std::move(profiles.front()), types, request_.target, filled);
+      const auto target = target_of(profiles.front());
+      profiles.front() = collect::with_types(std::move(profiles.front()), types, target, filled);
       if (filled > 0)
         remark = fmt::format(
             "tensor counters that read 0 in {} were not collected again: taken as 0 for {} launch{} of "
@@ -344,12 +428,15 @@ class CollectCommand : public Command {
     }
     auto result = analyze(profiles, {});
     if (remark) result.warnings.push_back({"tensor-types", *remark, std::nullopt});
+    result.warnings.insert(result.warnings.end(), remarks_.begin(), remarks_.end());
     write_output(json_ ? to_json(result) : to_terminal(report_document(result, {}), detect_style(0)), "");
     return profiles.front().partial ? kUnreadable : kOk;
   }
 
   CLI::App* command_ = nullptr;
   Request request_ = with_defaults();
+  std::optional<std::string> skip_, count_;
+  std::vector<ReportWarning> remarks_;  // of ncu, on runs that stand
   Profiler with_ = Profiler::ncu;
   std::string program_, set_ = "table", clocks_ = "none", caches_ = "none", chip_;
   bool json_ = false, dry_run_ = false, check_ = false, anyway_ = false, report_only_ = false, plan_table_ = false;

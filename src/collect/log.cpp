@@ -18,6 +18,9 @@ struct Mark {
   std::string_view id, finding, remedy;
 };
 
+constexpr std::string_view kReplayFailed = "Failed to profile";
+constexpr std::string_view kNoKernels = "No kernels were profiled";
+
 // The most telling first: a refused run also profiles nothing.
 constexpr std::array<Mark, 9> kMarks = {{
     {"ERR_NVGPUCTRPERM", "no-permission", "no permission to read the GPU's performance counters (ERR_NVGPUCTRPERM)",
@@ -32,9 +35,9 @@ constexpr std::array<Mark, 9> kMarks = {{
     {"unrecognised option", "unknown-option", "this ncu does not know one of the options",
      "use a newer Nsight Compute: --ncu PATH"},
     {"already exists", "file-exists", "the report is there already", "choose another -o, or --force to replace it"},
-    {"Failed to profile", "replay-failed", "a kernel could not be replayed",
+    {kReplayFailed, "replay-failed", "a kernel could not be replayed",
      "leave it out with --kernel, or collect less at a time: --set table --tensor none"},
-    {"No kernels were profiled", "nothing-profiled", "no kernels were profiled",
+    {kNoKernels, "nothing-profiled", "no kernels were profiled",
      "check --kernel, --nvtx, --launch-skip and whether the program launches kernels at all; under WSL update the "
      "Windows "
      "driver"},
@@ -79,11 +82,15 @@ void NcuLog::line(std::string_view text) {
     if (const auto process = after(*info, "Connected to process ")) connected(*process);
     if (!info->starts_with("Profiling ")) return;
     ++profiled_;
-    if (const auto passes = passes_in(*info)) passes_ = std::max(passes_.value_or(0), *passes);
+    if (const auto passes = passes_in(*info)) {
+      passes_ = std::max(passes_.value_or(0), *passes);
+      ++finished_;
+    }
     return;
   }
   if (const auto error = after(text, "==ERROR== ")) {
     if (const auto code = after(*error, kApplication)) application_code_ = number_at(*code);
+    if (error->starts_with(kReplayFailed)) ++failed_;
     errors_.push_back({std::string(*error), false});
   } else if (const auto warning = after(text, "==WARNING== ")) {
     errors_.push_back({std::string(*warning), true});
@@ -98,10 +105,27 @@ std::string NcuLog::programs() const {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-std::optional<Failure> NcuLog::known_failure() const {
+// Each text once, in order. A parent that launches nothing leaves "no kernels" beside the kernels of its children.
+std::vector<std::string> NcuLog::texts(bool warnings) const {
+  std::vector<std::string> all;
+  for (const auto& error : errors_) {
+    if (error.warning != warnings || error.text.starts_with(kApplication) || error.text.starts_with(kNoKernels))
+      continue;
+    if (std::find(all.begin(), all.end(), error.text) == all.end()) all.push_back(error.text);
+  }
+  return all;
+}
+
+std::vector<std::string> NcuLog::warnings() const { return texts(true); }
+std::vector<std::string> NcuLog::errors() const { return texts(false); }
+
+// Whether a launch came through. ncu announces also those that then fail; what it finished it counts the passes of.
+bool NcuLog::measured() const { return finished_ > 0 || (profiled_ > 0 && failed_ == 0); }
+
+std::optional<Failure> NcuLog::known_failure(bool warnings) const {
   for (const auto& mark : kMarks)
     for (const auto& error : errors_)
-      if (error.text.find(mark.text) != std::string::npos)
+      if (error.warning == warnings && error.text.find(mark.text) != std::string::npos)
         return failure_of(mark.id,
                           profiled_ > 0 && !error.warning ? fmt::format("{} (after {} launch{})", mark.finding,
                                                                         profiled_, profiled_ == 1 ? "" : "es")
@@ -119,9 +143,9 @@ std::optional<Failure> NcuLog::failure(const Exit& exit, bool report_exists) con
                       exit.signal == 9
                           ? "the machine may have run out of memory: collect fewer launches (--launch-count)"
                           : "run the program without ncu first");
-  const bool fine = report_exists && profiled_ > 0;
-  if (auto known = known_failure(); known && (!fine || known->id != "nothing-profiled")) return known;
-  if (fine) return std::nullopt;
+  if (report_exists && measured()) return std::nullopt;  // whatever else was said: warnings() and errors() have it
+  if (auto known = known_failure(false)) return known;
+  if (auto known = known_failure(true); known && !(application_code_ && known->id == "nothing-profiled")) return known;
   if (application_code_)
     return failure_of("application-failed",
                       fmt::format("the program ended with code {} before a kernel was profiled", *application_code_),

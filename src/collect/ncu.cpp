@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <re2/re2.h>
+
 #include <algorithm>
+#include <regex>
 
 #include "roofline/collect.h"
 #include "roofline/error.h"
@@ -29,15 +32,43 @@ std::string literal_file_name(const std::string& name) {
   return text;
 }
 
+void check_output(const std::string& output) {
+  if (output.empty()) throw UsageError("-o: where to write the report is missing");
+  const auto name = std::string_view(output).substr(output.rfind('/') + 1);
+  if (name.empty() || name == "." || name == "..")
+    throw UsageError(fmt::format("-o '{}': a folder, not a file", output));
+  if (output.front() == '-')
+    throw UsageError(fmt::format("-o '{}': the profiler would take it for an option; write ./{}", output, output));
+}
+
+// The profiler has a grammar of its own: only what no common one accepts is refused.
+void check_kernel(const std::string& expression) {
+  const RE2 re2(expression, RE2::Quiet);
+  if (re2.ok()) return;
+  try {
+    const std::regex ecma(expression);
+  } catch (const std::regex_error&) {
+    throw UsageError(fmt::format("--kernel '{}': no regular expression: {}", expression, re2.error()));
+  }
+}
+
+}  // namespace
+
 void check(const Request& request) {
-  if (request.output.empty()) throw UsageError("-o: where to write the report is missing");
-  if (request.output.back() == '/') throw UsageError(fmt::format("-o '{}': a folder, not a file", request.output));
+  check_output(request.output);
+  if (!request.kernel.empty()) check_kernel(request.kernel);
+  if (request.launch_count == std::uint64_t{0})
+    throw UsageError("--launch-count 0: nothing would be profiled; give 1 or more");
+  for (const auto& range : request.nvtx)
+    if (range.empty()) throw UsageError("--nvtx '': the name of a range is missing");
   if (request.command.empty()) throw UsageError("what to run is missing: roofline collect -o out -- ./app ARGUMENTS");
   if (request.command.front().empty()) throw UsageError("the program to run has an empty name");
   if (request.command.front().front() == '-')
     throw UsageError(fmt::format("'{}': ncu would take it for an option; write ./{}", request.command.front(),
                                  request.command.front()));
 }
+
+namespace {
 
 class Builder {
  public:

@@ -10,18 +10,37 @@
 namespace roofline::collect {
 namespace {
 
+// Counters of one run; unused places are empty.
+using Counters = std::array<std::string_view, 4>;
+
 struct Gfx {
-  std::string_view name, parts, read, write;
-  bool matrix_fp8, compute;  // FP8 matrix operations; whether rocprof-compute draws its roofline there
+  std::string_view name, parts;
+  Counters reads, writes;                  // what DRAM bytes are made of, as data/amd_recipes.json wants them
+  std::array<std::string_view, 2> matrix;  // number formats of matrix operations beside those of all chips
+  bool compute;                            // whether rocprof-compute draws its roofline there
 };
 
+constexpr Counters kReads = {"TCC_EA_RDREQ_sum", "TCC_EA_RDREQ_32B_sum"};
+constexpr Counters kWrites = {"TCC_EA_WRREQ_sum", "TCC_EA_WRREQ_64B_sum"};
+constexpr Counters kWrites0 = {"TCC_EA0_WRREQ_sum", "TCC_EA0_WRREQ_64B_sum"};
+
 // MI200 and later have the roofline of rocprof-compute; MI100 is refused by it. From gfx940 on the counters of the
-// memory interface have another name.
+// memory interface have another name, and reads of 128 bytes have one of their own.
 constexpr std::array<Gfx, 4> kChips = {
-    {{"gfx908", "MI100", "TCC_EA_RDREQ", "TCC_EA_WRREQ", false, false},
-     {"gfx90a", "MI210, MI250, MI250X", "TCC_EA_RDREQ", "TCC_EA_WRREQ", false, true},
-     {"gfx942", "MI300A, MI300X, MI325X", "TCC_EA0_RDREQ", "TCC_EA0_WRREQ", true, true},
-     {"gfx950", "MI350X, MI355X", "TCC_EA0_RDREQ", "TCC_EA0_WRREQ", true, true}}};
+    {{"gfx908", "MI100", kReads, kWrites, {}, false},
+     {"gfx90a", "MI210, MI250, MI250X", kReads, kWrites, {}, true},
+     {"gfx942",
+      "MI300A, MI300X, MI325X",
+      {"TCC_EA0_RDREQ_sum", "TCC_EA0_RDREQ_32B_sum", "TCC_BUBBLE_sum"},
+      kWrites0,
+      {"F8", "XF32"},
+      true},
+     {"gfx950",
+      "MI350X, MI355X",
+      {"TCC_EA0_RDREQ_sum", "TCC_EA0_RDREQ_32B_sum", "TCC_EA0_RDREQ_64B_sum", "TCC_EA0_RDREQ_128B_sum"},
+      kWrites0,
+      {"F8", "F6F4"},
+      true}}};
 
 const Gfx& chip_of(std::string_view name) {
   const auto it = std::find_if(kChips.begin(), kChips.end(), [&](const Gfx& chip) { return chip.name == name; });
@@ -54,10 +73,27 @@ std::vector<std::vector<std::string>> counter_runs(const Gfx& chip) {
   auto& matrix = runs.emplace_back();
   for (const char* type : {"F16", "BF16", "F32", "F64", "I8"})
     matrix.push_back(fmt::format("SQ_INSTS_VALU_MFMA_MOPS_{}", type));
-  if (chip.matrix_fp8) matrix.emplace_back("SQ_INSTS_VALU_MFMA_MOPS_F8");
-  runs.push_back({fmt::format("{}_sum", chip.read), fmt::format("{}_32B_sum", chip.read)});
-  runs.push_back({fmt::format("{}_sum", chip.write), fmt::format("{}_64B_sum", chip.write)});
+  for (const auto type : chip.matrix)
+    if (!type.empty()) matrix.push_back(fmt::format("SQ_INSTS_VALU_MFMA_MOPS_{}", type));
+  for (const auto& counters : {chip.reads, chip.writes}) {
+    auto& run = runs.emplace_back();
+    for (const auto counter : counters)
+      if (!counter.empty()) run.emplace_back(counter);
+  }
   return runs;
+}
+
+// Windows that AMD's profilers do not have are refused: without them the numbers would be of other launches.
+void check_window(const Request& request) {
+  if (request.launch_skip || request.launch_count)
+    throw UsageError(
+        "--launch-skip and --launch-count: AMD's profilers count launches of each kernel by itself, not of the "
+        "program; "
+        "leave them out, choose by --kernel, or add --kernel-iteration-range to the printed rocprofv3 commands");
+  if (!request.nvtx.empty())
+    throw UsageError(
+        "--nvtx: AMD's profilers know no NVTX ranges; leave it out, and choose by --kernel, or let the program call "
+        "roctxProfilerResume and roctxProfilerPause and add --selected-regions to the printed rocprofv3 commands");
 }
 
 std::vector<std::string> trace_command(const Request& request) {
@@ -79,6 +115,8 @@ std::vector<std::string> counters_command(const Request& request, const std::vec
 
 Document rocprof_document(std::string_view gfx, const Request& request) {
   const auto& chip = chip_of(gfx);
+  check(request);
+  check_window(request);
   Document document;
   document.title = fmt::format("{} ({}): commands to run, nothing is started here", chip.name, chip.parts);
   if (chip.compute) {

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 
 #include "roofline/collect.h"
@@ -58,7 +57,13 @@ System System::real() {
 std::optional<std::string> System::read(const std::string& path) const {
   std::ifstream file(root + path, std::ios::binary);
   if (!file) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  // A process may end between the open and the read. read() then sets badbit, where a bare iterator would throw.
+  std::string text;
+  std::array<char, 4096> buffer{};
+  while (file.read(buffer.data(), buffer.size()) || file.gcount() > 0)
+    text.append(buffer.data(), static_cast<std::size_t>(file.gcount()));
+  if (file.bad()) return std::nullopt;
+  return text;
 }
 
 bool System::exists(const std::string& path) const {

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
 
 #include "collect/fixtures.h"
 #include "roofline/error.h"
@@ -92,10 +95,20 @@ TEST(CommandLine, RefusesWhatNcuWouldMisread) {
   for (const auto& change : std::vector<std::function<void(Request&)>>{
            [](Request& r) { r.command = {}; }, [](Request& r) { r.command = {""}; },
            [](Request& r) { r.command = {"-x"}; }, [](Request& r) { r.output = ""; },
-           [](Request& r) { r.output = "folder/"; }}) {
+           [](Request& r) { r.output = "folder/"; }, [](Request& r) { r.output = "."; },
+           [](Request& r) { r.output = "folder/.."; }, [](Request& r) { r.output = "-x"; },
+           [](Request& r) { r.kernel = "("; }, [](Request& r) { r.launch_count = 0; },
+           [](Request& r) {
+             r.nvtx = {"decode/", ""};
+           }}) {
     auto r = request();
     change(r);
     EXPECT_THROW(plan(r, {}), UsageError);
+  }
+  auto r = request();
+  for (const char* expression : {"gemm(?!v)", "(?i)gemm"}) {  // one grammar's or the other's
+    r.kernel = expression;
+    EXPECT_NO_THROW(plan(r, {})) << expression;
   }
 }
 
@@ -178,6 +191,45 @@ TEST(Rocprof, CommandsByChip) {
   EXPECT_THAT(to_markdown(rocprof_document("gfx90a", r)), HasSubstr("TCC_EA_RDREQ_sum"));
   EXPECT_THAT(to_markdown(rocprof_document("gfx908", r)), Not(HasSubstr("rocprof-compute profile")));
   EXPECT_THROW(rocprof_document("gfx1100", r), UsageError);
+}
+
+// The counters of the chip's first, exact recipe of DRAM bytes, and of every number format that is counted there.
+TEST(Rocprof, CountersAreThoseOfTheRecipes) {
+  std::ifstream file(std::string(ROOFLINE_SOURCE_DIR) + "/data/amd_recipes.json");
+  const auto recipes = nlohmann::json::parse(file);
+  const std::map<std::string, std::pair<std::string, std::string>> chips = {
+      {"gfx90a", {"-gfx90a", "gfx90a"}},
+      {"gfx942", {"gfx940-gfx942", "gfx940-gfx942"}},
+      {"gfx950", {"gfx950-", "gfx950"}}};
+  for (const auto& [chip, ranges] : chips) {
+    const auto text = to_markdown(rocprof_document(chip, request())) + " ";
+    std::size_t found = 0;
+    for (const auto& recipe : recipes.at("dram").at("total")) {
+      if (!recipe.contains("cc") || recipe.at("cc").at(0) != ranges.first) continue;
+      ++found;
+      for (const auto& [counter, factor] : recipe.at("terms").items())
+        EXPECT_THAT(text, HasSubstr(" " + counter + " ")) << chip;
+    }
+    for (const auto& row : recipes.at("chips")) {
+      if (row.at("cc").at(0) != ranges.second) continue;
+      ++found;
+      for (const auto& format : row.at("operations"))
+        for (const auto& [counter, factor] :
+             recipes.at("operations").at(format.get<std::string>()).at(0).at("terms").items())
+          EXPECT_THAT(text, HasSubstr(" " + counter + " ")) << chip;
+    }
+    EXPECT_EQ(found, 2U) << chip;
+  }
+}
+
+TEST(Rocprof, RefusesWindowsThatItDoesNotHave) {
+  for (const auto& change : std::vector<std::function<void(Request&)>>{
+           [](Request& r) { r.launch_skip = 5; }, [](Request& r) { r.launch_count = 5; },
+           [](Request& r) { r.nvtx = {"decode/"}; }, [](Request& r) { r.kernel = "("; }}) {
+    auto r = request();
+    change(r);
+    EXPECT_THROW(rocprof_document("gfx942", r), UsageError);
+  }
 }
 
 }  // namespace

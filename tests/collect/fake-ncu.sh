@@ -51,6 +51,17 @@ busy)
   exit 9 ;;
 silent) exit 5 ;;
 unknown) echo "==ERROR== The moon is in the wrong house"; exit 1 ;;
+warned)
+  echo "==WARNING== Profiling kernels launched by the child is not compatible with its sandbox"
+  echo "==WARNING== A file of that name already exists" ;;
+partly)
+  echo '==PROF== Profiling "foo" - 0: '
+  echo '==ERROR== Failed to profile "foo" in process 100' ;;
+none-through)
+  echo '==PROF== Profiling "foo" - 0: '
+  echo '==ERROR== Failed to profile "foo" in process 100'
+  cp "$FAKE_REPORT" "$out.ncu-rep"
+  exit 1 ;;
 hang) while :; do sleep 1; done ;;
 killed) kill -9 $$ ;;
 esac
@@ -59,3 +70,4 @@ echo '==PROF== Profiling "gemm" - 0: 0%....50%....100% - 3 passes'
 echo '==PROF== Profiling "norm" - 1: 0%....50%....100% - 3 passes'
 if [ "$types" = yes ]; then cp "$FAKE_TYPES" "$out.ncu-rep"; else cp "$FAKE_REPORT" "$out.ncu-rep"; fi
 echo "==PROF== Disconnected from process 100"
+[ "$FAKE_NCU" != partly ] || exit 1

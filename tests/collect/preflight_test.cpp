@@ -190,5 +190,16 @@ TEST(Check, OddAnswersAreNoChip) {
   EXPECT_THAT(ids(machine.check()), ElementsAre("no-permission"));
 }
 
+// A process that ends between the open and the read; a folder opens and fails to be read in the same way.
+TEST(Preflight, WhatCannotBeReadIsAbsent) {
+  Machine machine;
+  machine.write("/proc/77/comm/x", "");
+  EXPECT_NO_THROW(machine.check());
+  System system = System::real();
+  EXPECT_EQ(system.read("/proc"), std::nullopt);
+  EXPECT_EQ(system.read("/no/such/file"), std::nullopt);
+  EXPECT_EQ(system.read("/dev/null"), "");
+}
+
 }  // namespace
 }  // namespace roofline::collect

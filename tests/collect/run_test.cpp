@@ -128,6 +128,7 @@ TEST_F(FakeNcu, EveryFailureIsRecognised) {
       {"children", "children", "/usr/bin/nvidia-smi"},
       {"exists", "file-exists", "already"},
       {"busy", "counters-in-use", "counters"},
+      {"none-through", "replay-failed", "could not be replayed"},
       {"silent", "nothing-profiled", ""},
       {"unknown", "ncu-error", "The moon is in the wrong house"},
       {"killed", "killed", "signal 9"}};
@@ -150,6 +151,18 @@ TEST_F(FakeNcu, AProgramThatFailsLateWasMeasured) {
   EXPECT_EQ(log_.application_code(), 7);
   EXPECT_EQ(log_.profiled(), 1U);
   EXPECT_EQ(log_.passes(), 3);
+}
+
+TEST_F(FakeNcu, WarningsDoNotRefuseAReport) {
+  EXPECT_FALSE(failure("warned"));
+  EXPECT_THAT(log_.warnings(), ElementsAre(HasSubstr("not compatible with"), HasSubstr("already exists")));
+  EXPECT_TRUE(log_.errors().empty());
+}
+
+TEST_F(FakeNcu, KernelsThatFailLeaveTheOthers) {
+  EXPECT_FALSE(failure("partly"));
+  EXPECT_THAT(log_.errors(), ElementsAre("Failed to profile \"foo\" in process 100"));
+  EXPECT_TRUE(log_.warnings().empty());
 }
 
 TEST_F(FakeNcu, InterruptionsAreNamed) {
