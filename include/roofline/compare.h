@@ -124,7 +124,8 @@ struct ComparedSide {
   bool model = false;                         // a prediction, not a measurement
   TimeBasis time_basis = TimeBasis::unknown;  // of most time
   std::string tool_version, catalogue_version;
-  // Why its repeats are no repeats of one thing: several machines, roofs, clocks, catalogues; "of several machines: A, B".
+  // Why its repeats are no repeats of one thing: several machines, roofs, clocks, catalogues; "of several machines: A,
+  // B".
   std::vector<std::string> mixed;
 };
 
@@ -202,12 +203,12 @@ struct KernelBudget {
 };
 
 struct GateOptions {
-  double max_drop = 0.05;                      // relative drop of the fraction that is let pass
-  std::size_t top = 5;                         // kernels of the baseline with most time; 0: all
+  double max_drop = 0.05;  // relative drop of the fraction that is let pass
+  std::size_t top = 5;     // kernels of the baseline with most time; 0: all
   // By operator, full name, short name or name family; always judged. Where several name one kernel, the strictest
   // limit of each kind holds.
   std::map<std::string, KernelBudget> budget;
-  std::optional<double> noise;                 // relative standard deviation of one run, known from elsewhere
+  std::optional<double> noise;  // relative standard deviation of one run, known from elsewhere
   double false_alarms = 0.005;  // chance that a run without a change is called a drop, all kernels together
 };
 

@@ -20,7 +20,7 @@
 namespace roofline::cli {
 namespace {
 
-constexpr std::size_t kChartKernels = 20;  // more arrows than that hide each other
+constexpr std::size_t kChartKernels = 20;                    // more arrows than that hide each other
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // some editors begin UTF-8 with it
 
 bool same_file(const std::string& a, const std::string& b) {

@@ -80,7 +80,8 @@ const Samples& calls_of(const std::map<std::string, Kind>& kinds, const Kind& ma
   const auto* least = &main;
   for (const auto& [family, kind] : kinds) {
     const bool always = std::all_of(kind.launches.begin(), kind.launches.end(), [](const auto& n) { return *n > 0; });
-    if (always && kind.time_s >= kKindShare * time && *mean_of(kind.launches) < *mean_of(least->launches)) least = &kind;
+    if (always && kind.time_s >= kKindShare * time && *mean_of(kind.launches) < *mean_of(least->launches))
+      least = &kind;
   }
   return least->launches;
 }
@@ -284,9 +285,10 @@ void add_caveats(Comparison& c, const CompareOptions& options) {
     c.caveats.push_back(
         fmt::format("times are {} before and {} after", to_string(a.time_basis), to_string(b.time_basis)));
   if (a.untimed_kernels + b.untimed_kernels > 0)
-    c.caveats.push_back(fmt::format("{} before and {} after have no time and are in no sum: totals are of the kernels "
-                                    "that are timed on both sides",
-                                    numbers::counted(a.untimed_kernels, "kernel"), b.untimed_kernels));
+    c.caveats.push_back(
+        fmt::format("{} before and {} after have no time and are in no sum: totals are of the kernels "
+                    "that are timed on both sides",
+                    numbers::counted(a.untimed_kernels, "kernel"), b.untimed_kernels));
   for (const auto& [kernels, when] : {std::pair(&c.before, "before"), std::pair(&c.after, "after")})
     if (kernels->empty()) c.caveats.push_back(fmt::format("no kernels {}: nothing is known of its time", when));
   steps_caveat(c, c.caveats);

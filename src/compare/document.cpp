@@ -220,11 +220,12 @@ Table kernel_table(const Comparison& c, const Shown& shown, const Labels& labels
                       part_cell(*row, e.efficiency_s)});
   }
   if (shown.others > 0)
-    t.rows.push_back({{numbers::counted(shown.others, "other"), std::nullopt, Tone::faint},
-                      {},
-                      shown.others_known ? Cell{seconds_text(shown.others_before), shown.others_before} : Cell{},
-                      shown.others_known ? Cell{seconds_text(shown.others_after), shown.others_after} : Cell{},
-                      shown.others_known ? Cell{signed_seconds_text(shown.others_effect), shown.others_effect} : Cell{}});
+    t.rows.push_back(
+        {{numbers::counted(shown.others, "other"), std::nullopt, Tone::faint},
+         {},
+         shown.others_known ? Cell{seconds_text(shown.others_before), shown.others_before} : Cell{},
+         shown.others_known ? Cell{seconds_text(shown.others_after), shown.others_after} : Cell{},
+         shown.others_known ? Cell{signed_seconds_text(shown.others_effect), shown.others_effect} : Cell{}});
   const auto& total = c.time_s;
   t.footer = {
       {"total"},

@@ -23,9 +23,9 @@ constexpr double kSameBytes = 1.02;    // factor within which DRAM bytes say tha
 constexpr double kSameWork = 1.05;     // factor of work per launch within which another shape is still the same work
 constexpr double kNoiseShare = 0.005;  // of the time: smaller kernels tell nothing of the noise of larger ones
 constexpr double kMissed = 0.10;       // chance with which a drop of twice the limit may pass unnoticed
-constexpr double kExcused = 0.05;      // chance with which a fallen share may be excused by a time that only seems faster
-constexpr double kFaster = 0.01;       // chance that a run without a change is called improved, all kernels together
-constexpr double kSameCalls = 0.01;    // of the logarithm: calls and launches tell the same change of time
+constexpr double kExcused = 0.05;    // chance with which a fallen share may be excused by a time that only seems faster
+constexpr double kFaster = 0.01;     // chance that a run without a change is called improved, all kernels together
+constexpr double kSameCalls = 0.01;  // of the logarithm: calls and launches tell the same change of time
 constexpr double kWorthNaming = 0.01;  // of the candidate's time, from which a new kernel is named
 constexpr std::size_t kMostNew = 5;    // new kernels that are named
 
@@ -228,9 +228,9 @@ void judge_change(Case& c, const Chances& chances, double false_alarms) {
   }
   if (much_slower(c) && chances.slower <= false_alarms) {
     const bool nearer = c.fraction.difference >= -std::log1p(-c.limit);
-    return inconclusive(c, fmt::format("slower {}: {}; {}; {}",
-                                       nearer ? "though nearer to its roof" : "at the same share of the roof",
-                                       more_work(c), times(c), shares(c)));
+    return inconclusive(
+        c, fmt::format("slower {}: {}; {}; {}", nearer ? "though nearer to its roof" : "at the same share of the roof",
+                       more_work(c), times(c), shares(c)));
   }
   if (too_noisy(c))
     return inconclusive(c, fmt::format("{}: with noise of {} a run a drop of {} could pass unnoticed; record more "
@@ -509,8 +509,7 @@ class Gate {
   std::string why_undecided() const {
     if (general_reasons_ > 0) return result_.reasons.front();
     for (const auto& f : result_.findings)
-      if (f.verdict == GateVerdict::inconclusive)
-        return fmt::format("{}: {}", name_of(f), fmt::join(f.reasons, "; "));
+      if (f.verdict == GateVerdict::inconclusive) return fmt::format("{}: {}", name_of(f), fmt::join(f.reasons, "; "));
     return {};
   }
 

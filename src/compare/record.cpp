@@ -17,6 +17,8 @@ namespace json = simdjson::ondemand;
 constexpr std::string_view kSchemaFamily = "roofline/report/";
 constexpr std::string_view kSchema = "roofline/report/1";
 
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // some editors begin UTF-8 with it
+
 constexpr double kExactIntegers = 9007199254740992.0;  // 2^53
 
 // ---------------------------------------------------------------- from a report in memory
@@ -126,7 +128,11 @@ struct Fault {
 
 class RecordReader {
  public:
-  RecordReader(std::string_view text, const std::string& label) : label_(label), text_(text), size_(text.size()) {}
+  RecordReader(std::string_view text, const std::string& label)
+      : label_(label),
+        skipped_(text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0),
+        text_(text.substr(skipped_)),
+        size_(text.size() - skipped_) {}
 
   StepRecord read() {
     try {
@@ -137,9 +143,11 @@ class RecordReader {
       if (document_.current_location().error() != simdjson::OUT_OF_BOUNDS)
         throw Fault{"not-json", "more text after the report", "the end of the file"};
     } catch (const Fault& fault) {
-      refuse(fault);
+      refuse(fault, offset());
     } catch (const simdjson::simdjson_error& error) {
-      refuse(explain(error.error()));
+      const bool cut =
+          error.error() == simdjson::INCOMPLETE_ARRAY_OR_OBJECT || error.error() == simdjson::UNCLOSED_STRING;
+      refuse(explain(error.error()), cut ? std::optional<std::uint64_t>(size_) : offset());
     }
     return std::move(record_);
   }
@@ -156,11 +164,11 @@ class RecordReader {
     return static_cast<std::uint64_t>(distance);
   }
 
-  [[noreturn]] void refuse(const Fault& fault) {
+  [[noreturn]] void refuse(const Fault& fault, std::optional<std::uint64_t> offset) {
     InputProblem problem;
     problem.kind = fault.kind;
     problem.path = label_;
-    problem.offset = offset();
+    if (offset) problem.offset = *offset + skipped_;
     problem.found = place_.text().empty() ? fault.found : fmt::format("{}: {}", place_.text(), fault.found);
     problem.expected = fault.expected;
     problem.action = fault.kind == "unknown-schema" ? "read it with the version of roofline that wrote it"
@@ -460,6 +468,7 @@ class RecordReader {
   }
 
   std::string label_;
+  std::size_t skipped_;  // before the text
   simdjson::padded_string text_;
   std::size_t size_;
   json::parser parser_;

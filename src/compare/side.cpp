@@ -201,7 +201,8 @@ std::vector<std::string> mixture_of(const GateSide& side) {
     machines.emplace(r.machines.begin(), r.machines.end());
     roofs.emplace(to_string(r.ceiling));
     if (const auto clock = clock_of(r))
-      clocks = clocks ? Interval{std::min(clocks->low, *clock), std::max(clocks->high, *clock)} : Interval{*clock, *clock};
+      clocks =
+          clocks ? Interval{std::min(clocks->low, *clock), std::max(clocks->high, *clock)} : Interval{*clock, *clock};
   }
   std::vector<std::string> out;
   if (machines.size() > 1) {
@@ -275,7 +276,8 @@ ComparedSide describe(const GateSide& side, const std::vector<SideKernel>& kerne
   }
   out.tool_version = common(side, [](const StepRecord& r) { return r.tool_version; });
   // Reports of older versions do not name it: they follow those that do.
-  if (const auto versions = versions_of_catalogue(side); versions.size() == 1) out.catalogue_version = *versions.begin();
+  if (const auto versions = versions_of_catalogue(side); versions.size() == 1)
+    out.catalogue_version = *versions.begin();
   out.mixed = mixture_of(side);
   Sum fraction;
   bool lower = false;

@@ -1,6 +1,8 @@
 // Matching, attribution and what is said of a change.
 #include "roofline/compare.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -153,6 +155,14 @@ TEST(Matching, OnRequest) {
               Contains("naive>tiled matched/request"));
 }
 
+TEST(Matching, ARequestForNoKernelIsRefused) {
+  for (const auto& [old_name, new_name] : {std::pair("nosuch", "tiled"), std::pair("naive", "nosuch")}) {
+    CompareOptions options;
+    options.same = {{old_name, new_name}};
+    EXPECT_THROW(compared({{"naive"}}, {{"tiled"}}, options), UsageError);
+  }
+}
+
 TEST(Matching, EveryKernelIsInOneGroup) {
   Random random(7);
   const std::vector<std::string> names = {"a",
@@ -217,6 +227,8 @@ TEST(Attribution, PartsAddUpToTheWholeExactly) {
     ASSERT_EQ(forwards, c.total.total_s);
     ASSERT_EQ(backwards, c.total.total_s);
     ASSERT_EQ(work + efficiency, c.total.total_s);
+    ASSERT_EQ(c.total.known, c.side_before.time_s && c.side_after.time_s);
+    if (!c.total.known) continue;
     const double a = c.side_before.time_s.value_or(0), b = c.side_after.time_s.value_or(0);
     ASSERT_NEAR(c.total.total_s, b - a, 1e-11 * (a + b));
     if (c.time_s.before && c.time_s.after) {
@@ -247,6 +259,61 @@ TEST(Attribution, AbsentTimesAreNotZero) {
   EXPECT_EQ(row->effect.total_s, 0);
   EXPECT_FALSE(row->time_s.ratio);
   EXPECT_THAT(c.caveats, Contains(HasSubstr("have no time")));
+}
+
+TEST(Attribution, TotalsAreOfWhatIsTimedOnBothSides) {
+  auto before = side({{"k"}, {"x"}});
+  before.repeats.push_back(testing::record(Specs{{"k", 101e-6}, {"x", 101e-6}}));
+  auto after = before;
+  before.repeats[0].kernels[0].time_s.reset();  // "k", in one repeat only
+  auto c = compare(before, after);
+  EXPECT_NEAR(c.time_s.before.value(), 100.5e-6, 1e-12);
+  EXPECT_NEAR(c.time_s.after.value(), 100.5e-6, 1e-12);
+  EXPECT_NEAR(c.time_s.ratio.value(), 1, 1e-12);
+  EXPECT_EQ(c.total.total_s, 0);
+  EXPECT_THAT(c.caveats, Contains(HasSubstr("totals are of the kernels that are timed on both sides")));
+  for (const auto& row : c.kernels) EXPECT_EQ(row.effect.known, c.after[row.after.at(0)].name == "x");
+  const auto j = nlohmann::json::parse(comparison_json(c));
+  EXPECT_TRUE(j.at("kernels").back().at("effect").at("total_s").is_null());
+}
+
+TEST(Attribution, OfASideWithoutTimesNothingIsKnown) {
+  auto untimed = side({{"k"}, {"x"}});
+  for (auto& k : untimed.repeats[0].kernels) k.time_s.reset();
+  for (const auto& after : {untimed, GateSide{{StepRecord()}}}) {
+    const auto c = compare(side({{"k"}, {"x"}, {"gone"}}), after);
+    EXPECT_FALSE(c.time_s.before);
+    EXPECT_FALSE(c.time_s.after);
+    EXPECT_FALSE(c.total.known);
+    const auto j = nlohmann::json::parse(comparison_json(c));
+    EXPECT_TRUE(j.at("time_s").at("after").is_null());
+    EXPECT_TRUE(j.at("effect").at("total_s").is_null());
+    EXPECT_THAT(all_text(comparison_document(c)), HasSubstr("times of a side are not known"));
+    EXPECT_THAT(all_text(comparison_document(c)), Not(HasSubstr("0 s")));
+  }
+}
+
+TEST(Attribution, TimesNearZeroAreNoInfinity) {
+  const auto text = all_text(comparison_document(compared({{"k"}}, {{.name = "k", .time_s = 5e-324}})));
+  EXPECT_THAT(text, Not(HasSubstr("inf")));
+}
+
+TEST(Attribution, LaunchesOfAGroup) {
+  // Shapes of one function are launches of one function.
+  const auto shapes = compared({{.name = "mm", .launches = 10, .op = "linear"}},
+                               {{.name = "mm", .time_s = 90e-6, .launches = 4, .op = "linear", .grid = {1, 1, 1}},
+                                {.name = "mm", .time_s = 40e-6, .launches = 3, .op = "linear", .grid = {2, 1, 1}},
+                                {.name = "mm", .time_s = 20e-6, .launches = 3, .op = "linear", .grid = {3, 1, 1}}});
+  ASSERT_EQ(shapes.kernels.size(), 1U);
+  EXPECT_EQ(shapes.kernels[0].launches.after, 10);
+  EXPECT_NEAR(shapes.kernels[0].call_time_s.after.value(), 15e-6, 1e-12);
+  // Tiles that are summed by many launches: still ten calls, though the sums take longest.
+  const auto split = compared({{.name = "gemm", .launches = 10, .op = "linear"}},
+                              {{.name = "splitk", .time_s = 90e-6, .launches = 10, .op = "linear"},
+                               {.name = "reduce", .time_s = 95e-6, .launches = 40, .op = "linear"},
+                               {.name = "memset", .time_s = 1e-6, .launches = 1, .op = "linear"}});
+  ASSERT_EQ(split.kernels.size(), 1U);
+  EXPECT_NEAR(split.kernels[0].call_time_s.after.value(), 18.6e-6, 1e-12);
 }
 
 TEST(Attribution, ASideWithoutRepeatsIsRefused) { EXPECT_THROW(compare({}, side({{"k"}})), UsageError); }
@@ -330,6 +397,44 @@ TEST(Words, OtherMachinesRoofsAndClocksAreSaid) {
   auto known = side({{"k"}});
   known.repeats[0].catalogue_version = "1";
   EXPECT_FALSE(compare(known, other).comparable);
+}
+
+TEST(Words, RepeatsOfSeveralThingsAreNotComparable) {
+  const auto said = [](auto change) {
+    GateSide one, many;
+    for (const double t : {100e-6, 101e-6, 99e-6}) {
+      one.repeats.push_back(testing::record(Specs{{"k", t}}));
+      one.repeats.back().catalogue_version = "old";
+    }
+    many = one;
+    change(many.repeats.back());
+    auto c = compare(one, many);
+    EXPECT_FALSE(c.comparable);
+    EXPECT_FALSE(c.kernels[0].fraction_comparable);
+    EXPECT_FALSE(compare(many, many).comparable);
+    return fmt::format("{}", fmt::join(c.caveats, "\n"));
+  };
+  EXPECT_THAT(said([](StepRecord& r) { r.machines = {"Other GPU"}; }),
+              HasSubstr("the repeats after are of several machines: Other GPU, Test GPU 100"));
+  EXPECT_THAT(said([](StepRecord& r) { r.kernels[0].clock_hz = 1.8e9; }),
+              HasSubstr("the repeats after are at several clocks: 1.50 GHz to 1.80 GHz"));
+  EXPECT_THAT(said([](StepRecord& r) { r.catalogue_version = "new"; }),
+              HasSubstr("under several versions of the machine catalogue: new, old"));
+  EXPECT_THAT(said([](StepRecord& r) {
+                r.ceiling = CeilingKind::datasheet;
+                r.kernels[0].ceiling = CeilingKind::datasheet;
+              }),
+              HasSubstr("under several kinds of roof: at-clock, datasheet"));
+}
+
+TEST(Words, AVersionThatSomeRepeatsDoNotNameIsThatOfTheOthers) {
+  GateSide before = side({{"k"}}), after = side({{"k"}});
+  before.repeats.push_back(before.repeats.front());
+  before.repeats[0].catalogue_version = "old";
+  after.repeats[0].catalogue_version = "new";
+  EXPECT_FALSE(compare(before, after).comparable);
+  after.repeats[0].catalogue_version = "old";
+  EXPECT_TRUE(compare(before, after).comparable);
 }
 
 TEST(Words, AnotherNumberOfStepsIsSaid) {

@@ -232,6 +232,120 @@ TEST(Gate, Budgets) {
   EXPECT_THAT(finding(r, "no_such").reasons, Contains(HasSubstr("no such kernel")));
 }
 
+TEST(Gate, AllBudgetsOfAKernelHold) {
+  auto specs = kStep;
+  specs[1].op = "op_attn";
+  GateOptions options;
+  options.budget["attention"].max_drop = 0.5;
+  options.budget["op_attn"].min_fraction = 0.99;
+  const auto r = judged(runs(specs), runs(specs, 4), options);
+  EXPECT_EQ(r.verdict, GateVerdict::drop);
+  EXPECT_EQ(r.findings.size(), 3U);
+  EXPECT_THAT(r.findings.front().reasons, Contains(HasSubstr("below its budget of 99%")));
+  // Of two limits of one kind the stricter one.
+  options.budget["op_attn"] = {};
+  options.budget["op_attn"].max_drop = 0.04;
+  const auto slower =
+      runs({specs[0], {.name = "attention", .time_s = 300e-6 / 0.8, .fraction = 0.85 * 0.8, .op = "op_attn"}});
+  EXPECT_EQ(judged(runs(specs), slower, options).verdict, GateVerdict::drop);
+}
+
+TEST(Gate, ABudgetSaysNothingOfAnotherMachine) {
+  GateOptions options;
+  options.budget["norm"].max_time_s = 10e-6;
+  auto after = runs(kStep, 4);
+  EXPECT_EQ(judged(runs(kStep), after, options).verdict, GateVerdict::drop);
+  for (auto& r : after.repeats) r.machines = {"Other"};
+  const auto r = judged(runs(kStep), after, options);
+  EXPECT_EQ(r.verdict, GateVerdict::inconclusive);
+  EXPECT_THAT(finding(r, "norm").reasons, Contains(HasSubstr("above its budget")));
+  EXPECT_THAT(finding(r, "norm").reasons, Contains(HasSubstr("another machine: Test GPU 100 before, Other after")));
+}
+
+TEST(Gate, RepeatsOfSeveralThingsAreInconclusive) {
+  const auto slow = runs(with(0, {"gemm", 400e-6 * 90 / 55, 0.55}));
+  const auto verdict = [&](auto change) {
+    auto before = runs(kStep);
+    change(before.repeats.back());
+    return judged(before, slow).verdict;
+  };
+  EXPECT_EQ(verdict([](StepRecord&) {}), GateVerdict::drop);
+  EXPECT_EQ(verdict([](StepRecord& r) { r.machines = {"Other"}; }), GateVerdict::inconclusive);
+  EXPECT_EQ(verdict([](StepRecord& r) {
+              for (auto& k : r.kernels) k.clock_hz = 1.8e9;
+            }),
+            GateVerdict::inconclusive);
+  // A candidate under a new catalogue, a baseline under both: all fractions fell, no time did.
+  auto before = runs(kStep), after = runs(kStep, 4);
+  for (auto& r : before.repeats) r.catalogue_version = "old";
+  before.repeats.back().catalogue_version = "new";
+  for (auto& r : after.repeats) {
+    r.catalogue_version = "new";
+    for (auto& k : r.kernels) k.fraction = *k.fraction * 0.7;
+  }
+  EXPECT_EQ(judged(before, after).verdict, GateVerdict::inconclusive);
+}
+
+// ---------------------------------------------------------------- an operator in other kernels
+
+TEST(Gate, FewerShapesOfOneFunctionAreNoImprovement) {
+  const Specs before = {{.name = "mm", .time_s = 500e-6, .launches = 4, .op = "linear", .grid = {1, 1, 1}},
+                        {.name = "mm", .time_s = 300e-6, .launches = 3, .op = "linear", .grid = {2, 1, 1}},
+                        {.name = "mm", .time_s = 200e-6, .launches = 3, .op = "linear", .grid = {3, 1, 1}}};
+  const Specs after = {{.name = "mm", .time_s = 1500e-6, .fraction = 0.6, .launches = 10, .op = "linear"}};
+  const auto r = judged(runs(before), runs(after));
+  EXPECT_EQ(r.verdict, GateVerdict::drop) << r.sentence;
+}
+
+TEST(Gate, AProductThatWasSplitAndGotSlowerIsADrop) {
+  const Specs before = {{.name = "gemm", .time_s = 1000e-6, .launches = 10, .op = "linear"}};
+  Specs after = {{.name = "splitk", .time_s = 900e-6, .fraction = 0.5, .launches = 10, .op = "linear"},
+                 {.name = "reduce", .time_s = 910e-6, .fraction = 0.5, .launches = 40, .op = "linear"}};
+  const auto r = judged(runs(before), runs(after));
+  EXPECT_EQ(r.verdict, GateVerdict::drop) << r.sentence;
+  EXPECT_THAT(r.sentence, HasSubstr("time per call 99.8 µs → 181 µs"));
+  // All of them launched more often: whether that is more steps or more tiles cannot be told.
+  after[0].launches = 40;
+  EXPECT_EQ(judged(runs(before), runs(after)).verdict, GateVerdict::inconclusive);
+  // Faster, however it is counted.
+  for (auto& k : after) k.time_s /= 4;
+  after[0].launches = 10;
+  EXPECT_EQ(judged(runs(before), runs(after)).verdict, GateVerdict::improved);
+}
+
+// ---------------------------------------------------------------- changes at the same share of the roof
+
+TEST(Gate, SlowerAtTheSameShareIsNoPass) {
+  const auto after = runs(with(0, {.name = "gemm", .time_s = 3200e-6, .fraction = 0.9, .precision = "fp32.vector"}));
+  const auto r = judged(runs(kStep), after);
+  EXPECT_EQ(r.verdict, GateVerdict::inconclusive);
+  EXPECT_THAT(r.sentence, HasSubstr("gemm: slower at the same share of the roof"));
+  EXPECT_THAT(r.sentence, HasSubstr("bf16.tensor 100% → fp32.vector 100%: it left the tensor cores"));
+  // Within the limit it passes.
+  EXPECT_EQ(judged(runs(kStep), runs(with(0, {"gemm", 408e-6, 0.9}))).verdict, GateVerdict::pass);
+}
+
+TEST(Gate, WhatIsDifferentAboutAPassIsSaid) {
+  const auto r = judged(runs(kStep), runs(with(0, {"gemm_of_a_new_library", 400e-6, 0.90})));
+  EXPECT_EQ(r.verdict, GateVerdict::pass);
+  EXPECT_THAT(to_terminal(gate_document(r), {0, false, true}),
+              HasSubstr("gemm: another kernel: gemm → gemm_of_a_new_library"));
+}
+
+TEST(Gate, NewKernelsAreNamed) {
+  auto specs = kStep;
+  specs.push_back({.name = "quantize", .time_s = 15e-6, .fraction = 0.3, .grid = {77, 1, 1}});
+  auto r = judged(runs(kStep), runs(specs));
+  EXPECT_EQ(r.verdict, GateVerdict::pass) << r.sentence;
+  EXPECT_THAT(r.reasons, Contains(HasSubstr("quantize: new, with nothing to judge it by")));
+  specs.back().time_s = 5e-3;
+  r = judged(runs(kStep), runs(specs));
+  EXPECT_EQ(r.verdict, GateVerdict::inconclusive);
+  EXPECT_EQ(r.findings.size(), 4U);
+  EXPECT_THAT(r.sentence, HasSubstr("quantize: new, with nothing to judge it by"));
+  EXPECT_THAT(to_terminal(gate_document(r), {0, false, true}), HasSubstr("quantize"));
+}
+
 TEST(Gate, OptionsOutOfRangeAreRefused) {
   GateOptions options;
   for (const double bad : {0.0, 1.0, -0.1, std::nan("")}) {

@@ -115,6 +115,9 @@ TEST(Record, NamesWhatIsWrongAndWhere) {
   EXPECT_THAT(problem_of(kHead + R"({"grid":[1,2]}]})"), HasSubstr("kernels[0].grid"));
   EXPECT_THAT(problem_of(kHead + R"({"grid":[1,2,3,4]}]})"), HasSubstr("grid"));
   EXPECT_THAT(problem_of(kHead + R"({"launches":1e300}]})"), HasSubstr("out-of-range"));
+  EXPECT_THAT(problem_of(R"({"schema":"roofline/report/1","kernels":null})"), HasSubstr("kernels: null"));
+  const auto cut = kHead + R"({"name":"k")";
+  EXPECT_THAT(problem_of(cut), HasSubstr("byte " + std::to_string(cut.size())));  // not where it began
   EXPECT_THAT(problem_of(kHead + "null]}"), HasSubstr("kernels[0]"));
   EXPECT_THAT(problem_of(kHead + "7]}"), HasSubstr("wrong-type"));
   EXPECT_THAT(problem_of(kHead + "]} {}"), HasSubstr("not-json"));
@@ -155,6 +158,13 @@ TEST(Record, ChangedBytesAreReadOrRefused) {
     }
   }
   EXPECT_GT(refused, 200U);
+}
+
+TEST(Record, AByteOrderMarkIsSkipped) {
+  const std::string mark = "\xEF\xBB\xBF";
+  EXPECT_EQ(read_record(mark + kHead + R"({"name":"k"}]})", "x").kernels.size(), 1U);
+  EXPECT_THROW(read_record(mark, "x"), InputError);
+  EXPECT_THROW(read_record(mark.substr(0, 2), "x"), InputError);
 }
 
 }  // namespace
