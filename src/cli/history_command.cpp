@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -16,8 +17,22 @@
 namespace roofline::cli {
 namespace {
 
+// Some editors put it in front of UTF-8; JSON has none.
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+std::string without_mark(std::string text) {
+  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+  return text;
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return std::filesystem::equivalent(a, b, error) && !error;
+}
+
 // By the first characters: readers of profiles refuse what is a report already.
 bool is_report_json(std::string_view head) {
+  if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
   const auto brace = head.find_first_not_of(" \t\r\n");
   return brace != std::string_view::npos && head[brace] == '{' &&
          head.find("\"roofline/report/") != std::string_view::npos;
@@ -65,8 +80,28 @@ void StoreOption::setup(CLI::App& command) {
                      "$XDG_DATA_HOME/roofline/history.db");
 }
 
+void StoreOption::protect_from(const std::string& output) const {
+  std::string where;
+  try {
+    where = location();
+  } catch (const UsageError&) {
+    return;  // no home, no store
+  }
+  if (where.find("://") != std::string::npos) return;
+  constexpr std::string_view kScheme = "sqlite:";
+  const auto path = where.starts_with(kScheme) ? where.substr(kScheme.size()) : where;
+  for (const auto* beside : {"", "-wal", "-shm", "-journal"})
+    if (same_file(path + beside, output))
+      throw UsageError(fmt::format("-o {}: this is the store itself; write elsewhere", output));
+}
+
+void protect_input(const std::string& input, const std::string& output) {
+  if (input != "-" && same_file(input, output))
+    throw UsageError(fmt::format("-o {}: this would overwrite the input '{}'; write elsewhere", output, input));
+}
+
 void LabelOption::setup(CLI::App& command, const std::string& help) {
-  command.add_option("-l,--label", texts_, help)->type_name("KEY=VALUE")->expected(1)->take_all();
+  command.add_option("-l,--label", texts_, help)->type_name("KEY=VALUE")->allow_extra_args(false)->take_all();
 }
 
 history::Labels LabelOption::labels() const {
@@ -91,7 +126,7 @@ std::string ReportSource::json(const std::string& path) {
   Profile profile;
   if (path == "-") {
     auto text = whole_stream(std::cin);
-    if (is_report_json(std::string_view(text).substr(0, kHead))) return text;
+    if (is_report_json(std::string_view(text).substr(0, kHead))) return without_mark(std::move(text));
     profile = read_profile(text, path);
   } else {
     std::ifstream in(path, std::ios::binary);
@@ -100,7 +135,7 @@ std::string ReportSource::json(const std::string& path) {
     if (is_report_json({head.data(), static_cast<std::size_t>(in.gcount())})) {
       in.clear();
       in.seekg(0);
-      return whole_stream(in);
+      return without_mark(whole_stream(in));
     }
     profile = open_profile(path);
   }

@@ -46,14 +46,21 @@ class GatePart : public HistoryPart {
     command_ = history.add_subcommand(
         "gate", "Compare with a baseline: exit code 0 pass or improved, 1 a real drop, 4 inconclusive (no pass)");
     command_->add_option("FILE", files_, "The runs to judge: several are repeats, which tell the noise")->required();
-    command_->add_option("--baseline", baselines_,
-                         "latest, latest:N, label:key=value, ids, or a file; several are repeats (latest)");
+    command_
+        ->add_option("--baseline", baselines_,
+                     "latest, latest:N, label:key=value, ids, or a file; several are repeats (latest)")
+        ->allow_extra_args(false)
+        ->take_all();
     add_limits();
     auto* group = command_->add_option_group("Output");
     group->add_option("--format", formats_, "table, markdown, json, junit or github; may be given several times")
-        ->type_name("FORMAT");
+        ->type_name("FORMAT")
+        ->allow_extra_args(false)
+        ->take_all();
     group->add_flag("--json", json_, "Same as --format json");
-    group->add_option("-o,--output", outputs_, "Also write to files (.xml for JUnit, .md, .json, .txt)");
+    group->add_option("-o,--output", outputs_, "Also write to files (.xml for JUnit, .md, .json, .txt)")
+        ->allow_extra_args(false)
+        ->take_all();
     group->add_option("--width", width_, "Columns of the table (0: the terminal's)");
     labels_.setup(*command_, "Only baselines with this label");
     store_.setup(*command_);
@@ -61,7 +68,11 @@ class GatePart : public HistoryPart {
   }
 
   int run() override {
-    for (const auto& output : outputs_) form_of(output);  // refuses before anything is read
+    // Refused before anything is read.
+    for (const auto& output : outputs_) {
+      form_of(output);
+      protect_inputs(output);
+    }
     const auto forms = chosen_forms();
     const auto options = limits();
     GateSide candidate;
@@ -106,6 +117,13 @@ class GatePart : public HistoryPart {
     if (it == kExtensions.end())
       throw UsageError(fmt::format("cannot tell the format of '{}' by its extension: .xml, .md, .json or .txt", path));
     return it->second;
+  }
+
+  void protect_inputs(const std::string& output) const {
+    for (const auto* list : {&files_, &baselines_})
+      for (const auto& input : *list) protect_input(input, output);
+    if (!budget_.empty()) protect_input(budget_, output);
+    store_.protect_from(output);
   }
 
   GateOptions limits() const {

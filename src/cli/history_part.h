@@ -30,10 +30,15 @@ class StoreOption {
   void setup(CLI::App& command);
   history::Store open(history::Store::Access access) const { return history::Store::open(location(), access); }
   std::string location() const { return where_.empty() ? history::Store::default_location() : where_; }
+  // Throws UsageError where `output` is this store's file, or one that SQLite keeps beside it.
+  void protect_from(const std::string& output) const;
 
  private:
   std::string where_;
 };
+
+// Throws UsageError where writing `output` would overwrite `input`, by whatever name.
+void protect_input(const std::string& input, const std::string& output);
 
 // --label k=v, several times.
 class LabelOption {

@@ -205,6 +205,8 @@ class ExportPart : public HistoryPart {
       if (!std::cout) throw UsageError("cannot write to standard output");
       return kOk;
     }
+    store_.protect_from(output_);
+    store_.protect_from(beside());
     write_file(store, format);
     return kOk;
   }
@@ -225,21 +227,23 @@ class ExportPart : public HistoryPart {
     out << export_openmetrics(store, filter_.filter(), metrics_);
   }
 
+  std::string beside() const { return output_ + ".part"; }
+
   // A collector that reads the folder must never see half a file: written beside it, then renamed.
   void write_file(const Store& store, ExportFormat format) const {
-    const auto beside = output_ + ".part";
+    const auto part = beside();
     const auto refuse = [&] {
-      std::remove(beside.c_str());
+      std::remove(part.c_str());
       throw UsageError(fmt::format("cannot write '{}'", output_));
     };
     {
-      std::ofstream file(beside, std::ios::binary);
+      std::ofstream file(part, std::ios::binary);
       if (!file) refuse();
       write(store, format, file);
       file.close();
       if (!file) refuse();
     }
-    if (std::rename(beside.c_str(), output_.c_str()) != 0) refuse();
+    if (std::rename(part.c_str(), output_.c_str()) != 0) refuse();
   }
 
   ExportFormat format_ = ExportFormat::automatic;

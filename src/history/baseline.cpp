@@ -52,9 +52,7 @@ std::vector<RecordInfo> by_id(const Store& store, std::string_view what) {
   std::vector<RecordInfo> records;
   while (!what.empty()) {
     const auto comma = std::min(what.find(','), what.size());
-    auto id = what.substr(0, comma);
-    if (id.starts_with('@')) id.remove_prefix(1);
-    records.push_back(store.find(id));
+    records.push_back(store.find(what.substr(0, comma)));
     what.remove_prefix(std::min(comma + 1, what.size()));
   }
   return records;

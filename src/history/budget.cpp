@@ -37,6 +37,9 @@ class BudgetReader {
   void add(std::string_view key, const toml::node& node, Budget& budget) {
     const auto* table = node.as_table();
     if (key == "default" && table != nullptr) {
+      for (const auto& [name, inner] : *table)
+        if (name.str() != "max_drop")
+          refuse(inner.source().begin.line, "unknown-key", fmt::format("'{}' in [default]", name.str()), "max_drop");
       budget.fallback = limits(*table);
       return;
     }
@@ -56,7 +59,7 @@ class BudgetReader {
     for (const auto& [key, node] : table) {
       const auto name = key.str();
       if (name == "max_drop")
-        out.max_drop = share(name, node);
+        out.max_drop = drop(node);
       else if (name == "min_fraction")
         out.min_fraction = share(name, node);
       else if (name == "max_time")
@@ -65,6 +68,14 @@ class BudgetReader {
         refuse(node.source().begin.line, "unknown-key", fmt::format("'{}'", name), std::string(kExpected));
     }
     return out;
+  }
+
+  // No drop at all would be a limit that noise alone breaks: what --max-drop refuses too.
+  double drop(const toml::node& node) {
+    const auto value = share("max_drop", node);
+    if (!(value > 0 && value < 1))
+      refuse(node.source().begin.line, "bad-value", "a max_drop of 0 or 1", "a share between them, such as \"5%\"");
+    return value;
   }
 
   // 0.05 or "5%".

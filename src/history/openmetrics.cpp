@@ -105,10 +105,11 @@ void declare_all(Families& f) {
   f.declare("roofline_kernel_gain_seconds", "seconds", "Time above the roof: what the same work could save.");
 }
 
-// [a-zA-Z_][a-zA-Z0-9_]*, none of ours.
+// [a-zA-Z_][a-zA-Z0-9_]*, none of ours, none that Prometheus or the format (le, quantile: OpenMetrics 1.0) keeps for
+// itself.
 std::string label_name(std::string_view key) {
-  static const std::set<std::string, std::less<>> kOurs = {"kernel",  "operator", "machine",
-                                                           "ceiling", "job",      "instance"};
+  static const std::set<std::string, std::less<>> kOurs = {"kernel", "operator", "machine", "ceiling",
+                                                           "job",    "instance", "le",      "quantile"};
   std::string out;
   for (const char c : key) {
     const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');

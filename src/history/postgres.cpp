@@ -96,6 +96,7 @@ struct Parameters {
 class Postgres final : public Connection {
  public:
   Postgres(const std::string& url, Access access) : name_(without_password(url)) {
+    check_url(url);
     // What the URL says comes later and wins.
     const std::array keywords = {"connect_timeout", "client_encoding", "application_name", "dbname",
                                  static_cast<const char*>(nullptr)};
@@ -199,6 +200,24 @@ class Postgres final : public Connection {
     const char* message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     const auto known = advice(state != nullptr ? state : "");
     fail(name_, known.kind, one_line(message != nullptr ? message : PQerrorMessage(connection_.get())), known.action);
+  }
+
+  // libpq quotes the part of the URL that it cannot read, which may be the password or hold it.
+  void check_url(const std::string& url) const {
+    const std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> parts(PQconninfoParse(url.c_str(), nullptr),
+                                                                             &PQconninfoFree);
+    if (parts != nullptr && !has_stray_slash(url)) return;
+    fail(name_, "store-unreachable", "this URL cannot be read",
+         "expected postgresql://USER@HOST/DATABASE, with special characters of a name or password as %40 for '@', "
+         "%2F for '/', %3A for ':'");
+  }
+
+  // A '/' in front of the '@' of the password ends the host for libpq, which then shows the password as a port.
+  static bool has_stray_slash(const std::string& url) {
+    const auto authority = url.find("://") + 3;
+    const auto slash = url.find('/', authority);
+    const auto at = url.rfind('@', std::min(url.find('?', authority), url.size()));
+    return slash != std::string::npos && at != std::string::npos && slash < at && url.find(':', authority) < slash;
   }
 
   [[noreturn]] void refuse_connection() const {

@@ -44,8 +44,10 @@ std::string without_password(const std::string& url) {
   const auto scheme = out.find("://");
   if (scheme == std::string::npos) return out;
   const auto authority = scheme + 3;
-  const auto end = std::min(out.find_first_of("/?", authority), out.size());
-  const auto at = end == authority ? std::string::npos : out.rfind('@', end - 1);
+  // A password may hold an unescaped '/' or '?', by mistake: rather hide too much.
+  const auto query = std::min(out.find('?', authority), out.size());
+  const auto before_query = out.rfind('@', query);
+  const auto at = before_query != std::string::npos && before_query > authority ? before_query : out.rfind('@');
   const auto colon = out.find(':', authority);
   if (at != std::string::npos && at >= authority && colon < at) out.replace(colon, at - colon, ":***");
   constexpr std::string_view kKey = "password=";

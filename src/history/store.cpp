@@ -415,7 +415,7 @@ std::vector<RecordInfo> Store::list(const Filter& filter) const {
 }
 
 RecordInfo Store::find(std::string_view id) const {
-  const std::string text(id);
+  const std::string text(id.starts_with('@') ? id.substr(1) : id);
   const auto hexadecimal = !text.empty() && text.find_first_not_of("0123456789abcdef") == std::string::npos;
   constexpr std::size_t kMostDigits = 18;
   if (hexadecimal && text.size() <= kMostDigits && text.find_first_not_of("0123456789") == std::string::npos) {

@@ -57,16 +57,26 @@ class LineReader {
       refuse("bad-value", "a \"uid\" that is not 32 hexadecimal digits");
     record.time = parse_time(std::string_view(document["time"].get_string()));
     read_labels(document, record);
-    double error = 0;
-    if (document["prediction_error"].get_double().get(error) == simdjson::SUCCESS) record.prediction_error = error;
+    json::value error;
+    if (present(document, "prediction_error", error)) record.prediction_error = double(error.get_double());
     record.report = std::string(std::string_view(document["report"].get_object().value().raw_json()));
     record.source = fmt::format("{}:{}", path_, line_);
     return record;
   }
 
-  static void read_labels(json::document& document, NewRecord& record) {
+  // Whether there is such a key, and its value is not null.
+  static bool present(json::document& document, const char* key, json::value& value) {
+    const auto code = document[key].get(value);
+    if (code == simdjson::NO_SUCH_FIELD) return false;
+    if (code != simdjson::SUCCESS) throw simdjson::simdjson_error(code);
+    return !value.is_null();
+  }
+
+  void read_labels(json::document& document, NewRecord& record) const {
+    json::value value;
+    if (!present(document, "labels", value)) return;
     json::object labels;
-    if (document["labels"].get_object().get(labels) != simdjson::SUCCESS) return;
+    if (value.get_object().get(labels) != simdjson::SUCCESS) refuse("bad-value", "\"labels\" that are no JSON object");
     for (auto field : labels) {
       const std::string key(std::string_view(field.unescaped_key()));
       record.labels[key] = std::string(std::string_view(field.value().get_string()));
@@ -109,6 +119,8 @@ Imported import_json_lines(Store& store, std::istream& in, const std::string& pa
   Imported imported;
   std::string line;
   for (std::uint64_t number = 1; std::getline(in, line); ++number) {
+    // Some editors put a byte order mark in front of UTF-8.
+    if (number == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     const auto record = LineReader(path, number).read(line);
     ++(store.record(record).fresh ? imported.fresh : imported.known);

@@ -142,6 +142,20 @@ TEST_P(History, LearnsTheNoiseFromItsRecords) {
   EXPECT_FALSE(history::estimate_noise(same)) << "one run, recorded again and again, says nothing about noise";
 }
 
+// It reads many records, so only who needs the noise pays for it.
+TEST_P(History, ABaselineKnowsTheNoiseWhereItIsAskedFor) {
+  auto store = Store::open(place(), Store::Access::write);
+  for (int i = 1; i <= 25; ++i) store.record(new_record(run({}), {}, i));
+  const auto candidate = read_record(run({}), "run");
+  const auto noise = [&](const char* what, bool learn) {
+    return history::find_baseline(store, what, candidate, {}, learn).noise;
+  };
+  ASSERT_TRUE(noise("latest", true));
+  EXPECT_NEAR(*noise("latest", true), 0.03, 0.02);
+  EXPECT_FALSE(noise("latest", false));
+  EXPECT_FALSE(noise("latest:5", true)) << "repeats tell it themselves";
+}
+
 TEST_P(History, BaselinesAreChosenByWhatTheyAreCalled) {
   auto store = Store::open(place(), Store::Access::write);
   const auto candidate = read_record(run({}), "run");

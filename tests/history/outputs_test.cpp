@@ -96,6 +96,15 @@ TEST_P(HistoryOutput, MetricsRefuseLabelsThatCollide) {
   EXPECT_EQ(export_openmetrics(store, {}, {}).find("roofline_step_time_seconds{"), std::string::npos);
 }
 
+// le and quantile mean buckets and quantiles to every reader; a gauge that bears them is refused.
+TEST_P(HistoryOutput, MetricsRenameLabelsThatTheFormatKeeps) {
+  auto store = made();
+  store.record(new_record(small_report(), {{"le", "1"}, {"quantile", "2"}}));
+  const auto text = export_openmetrics(store, {}, {{"le", "quantile"}, 20});
+  EXPECT_THAT(text, HasSubstr(",label_le=\"1\",label_quantile=\"2\""));
+  EXPECT_THAT(text, Not(HasSubstr(",le=")));
+}
+
 TEST_P(HistoryOutput, CsvGuardsAgainstFormulasAndHasOneHeader) {
   auto store = made();
   for (int i = 0; i < 2; ++i) {
@@ -175,6 +184,23 @@ TEST(GateOutput, GithubAnnotationsCannotBeInjected) {
   EXPECT_TRUE(lines[2].starts_with("::warning title=other%3A inconclusive::"));
 }
 
+TEST(GateOutput, GithubSaysWhatIsDifferentAboutAPass) {
+  GateResult result;
+  GateFinding renamed;
+  renamed.before_name = "gemm";
+  renamed.what_changed = {"another kernel: gemm -> other"};
+  GateFinding slower;
+  slower.before_name = "attn";
+  slower.verdict = GateVerdict::inconclusive;
+  slower.what_changed = {"FLOPs +50%"};
+  slower.reasons = {"slower at the same share of the roof: FLOPs +50%"};
+  result.findings = {renamed, slower};
+  const auto lines = lines_of(history::gate_github(result, {"new.json", "record 1", 0.05}));
+  ASSERT_THAT(lines, SizeIs(2));
+  EXPECT_THAT(lines[0], HasSubstr("gemm: pass; another kernel: gemm -> other"));
+  EXPECT_EQ(lines[1].find("FLOPs"), lines[1].rfind("FLOPs"));  // once
+}
+
 TEST(GateOutput, JunitCountsAndEscapes) {
   const auto text = history::gate_junit(hostile_result(), {"new.json", "record 1", 0.05});
   EXPECT_THAT(text, HasSubstr("tests=\"3\" failures=\"1\" errors=\"1\" skipped=\"0\""));
@@ -206,7 +232,8 @@ TEST(Budget, ReadsLimitsAndNamesTheLineOfAFault) {
   EXPECT_NEAR(*budget.kernels.at("rms_norm").max_time_s, 12e-6, 1e-12);
   for (const auto* bad :
        {"x = 1", "\n[kernel.a]\nmax_drop = \"five\"", "[kernel.a]\nmax_time = \"12 h\"", "[kernel.a]\nmin_fraction = 2",
-        "[kernel.a]\nmax_dorp = 1", "[kernel]\na = 1", "[", "default = 3"}) {
+        "[kernel.a]\nmax_dorp = 1", "[kernel]\na = 1", "[", "default = 3", "[default]\nmax_drop = \"0%\"",
+        "[kernel.a]\nmax_drop = 1.0", "[default]\nmin_fraction = 0.5", "[default]\nmax_time = 1"}) {
     try {
       history::read_budget(bad, "b.toml");
       ADD_FAILURE() << bad;

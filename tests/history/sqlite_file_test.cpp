@@ -190,6 +190,14 @@ TEST(HistoryServer, ThatCannotBeReachedIsNamedWithoutItsPassword) {
   refused("postgresql://me:s3cret@127.0.0.1:1/x", "me:***@127.0.0.1:1");
   refused("postgresql:///x?host=/nonexistent&password=s3cret", "password=***");
   refused("postgresql://me:s3cret@127.0.0.1:port/x", "port");
+  // What libpq cannot read it quotes, password and all.
+  refused("postgresql://me:s3cret@[bad", "me:***@[bad: this URL cannot be read");
+  refused("postgresql://me:s3cret%zz@127.0.0.1/x", "cannot be read");
+  refused("postgresql://me:1/s3cret@127.0.0.1/x", "me:***@127.0.0.1/x: this URL cannot be read");
+  refused("postgresql://me:s3cret/1@127.0.0.1/x", "cannot be read");
+  refused("postgresql://me:s3cret?1@127.0.0.1/x", "me:***@127.0.0.1/x");
+  refused("postgresql://me:1?s3cret@127.0.0.1/x", "me:***@127.0.0.1/x");
+  refused("postgresql:///x?password=s3cret=1", "cannot be read");
 }
 
 class HistoryServerTest : public StoreTest {};

@@ -1,6 +1,7 @@
 // What a store keeps and finds again; the same on SQLite and PostgreSQL.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
@@ -105,6 +106,9 @@ TEST_P(HistoryStore, FindsByIdAndByTheBeginningOfAUid) {
   const auto uid = store.find(std::to_string(id)).uid;
   EXPECT_EQ(store.find(uid).id, id);
   EXPECT_EQ(store.find(uid.substr(0, 8)).id, id);
+  EXPECT_EQ(store.find("@" + std::to_string(id)).id, id);
+  EXPECT_THROW(store.find("@@" + std::to_string(id)), UsageError);
+  EXPECT_THROW(store.find("@"), UsageError);
   EXPECT_THROW(store.find("999999"), UsageError);
   EXPECT_THROW(store.find(uid.substr(0, 3) + "zz"), UsageError);
   EXPECT_THROW(store.find("' OR 1=1 --"), UsageError);
@@ -290,6 +294,30 @@ TEST_P(HistoryStore, ImportNamesTheLineAndKeepsWhatCameBefore) {
       EXPECT_THAT(error.what(), HasSubstr("bad.jsonl:2")) << bad;
     }
     EXPECT_THAT(other.list(), SizeIs(1)) << bad;
+  }
+}
+
+TEST_P(HistoryStore, ImportTakesOptionalKeysAsNoneOnlyWhereTheyAreAbsentOrNull) {
+  const auto record = [](const std::string& optional) {
+    auto report = small_report();
+    std::replace(report.begin(), report.end(), '\n', ' ');
+    return "{\"schema\":\"roofline/history-record/1\",\"uid\":\"0123456789abcdef0123456789abcdef\",\"time\":"
+           "\"2026-01-01\"," +
+           optional + "\"report\":" + report + "}\n";
+  };
+  for (const auto* bad : {"\"labels\":[1],", "\"labels\":\"a=b\",", "\"labels\":{\"a\":1},",
+                          "\"prediction_error\":\"5%\",", "\"prediction_error\":[],"}) {
+    auto store = made();
+    std::istringstream in(record(bad));
+    EXPECT_NE(kind_of_error([&] { import_json_lines(store, in, "bad.jsonl"); }), "") << bad;
+    EXPECT_THAT(store.list(), IsEmpty()) << bad;
+  }
+  for (const auto* good : {"", "\"labels\":null,\"prediction_error\":null,", "\"labels\":{},"}) {
+    auto store = made();
+    std::istringstream in("\xEF\xBB\xBF" + record(good));  // some editors leave a byte order mark
+    EXPECT_EQ(import_json_lines(store, in, "good.jsonl").fresh, 1U) << good;
+    EXPECT_THAT(store.list().at(0).labels, IsEmpty()) << good;
+    EXPECT_FALSE(store.list().at(0).prediction_error) << good;
   }
 }
 
