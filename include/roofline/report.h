@@ -82,8 +82,8 @@ struct Report {
   std::size_t failed_launches = 0;
   std::vector<ReportWarning> warnings;
   std::vector<Finding> findings;  // about the report as a whole
-  // Of the step that the kernels are part of, where a timeline was joined: its wall time in seconds, and the share of it
-  // that all placed kernels would take at their roofs.
+  // Of the step that the kernels are part of, where a timeline was joined: its wall time in seconds, and the share of
+  // it that all placed kernels would take at their roofs.
   std::optional<double> wall_s, step_fraction;
 };
 

@@ -71,7 +71,8 @@ enum class HostCallKind : std::uint8_t {
   other,
   profiler,  // no call of the program: time that the profiler took for itself on this thread
 };
-// What a driver's or runtime's function does, by its name: cudaLaunchKernel_v7000, hipModuleLaunchKernel, cuMemcpyAsync.
+// What a driver's or runtime's function does, by its name: cudaLaunchKernel_v7000, hipModuleLaunchKernel,
+// cuMemcpyAsync.
 HostCallKind host_call_kind(std::string_view function);
 
 // A call of the driver or runtime (cudaLaunchKernel, cudaStreamSynchronize, ...).
