@@ -52,7 +52,7 @@ std::vector<std::pair<int, double>> reported_caches(int cpu) {
   for (int index = 0; index < 16; ++index) {
     const auto folder = fmt::format("/sys/devices/system/cpu/cpu{}/cache/index{}/", cpu, index);
     const auto type = file_text(folder + "type");
-    const auto level = trimmed(file_text(folder + "level"));
+    const std::string level(trimmed(file_text(folder + "level")));
     if (level.empty()) break;
     const double bytes = parse_cache_size(file_text(folder + "size"));
     if (trimmed(type) != "Instruction" && bytes > 0 && level.size() == 1)

@@ -113,7 +113,7 @@ Json flops(const Work& work) {
   for (const auto& op : work.operations)
     if (!is_integer(op.precision.type) && op.operations) sums[to_string(op.precision)] += op.operations.value();
   Json by_precision = Json::object();
-  for (const auto& [precision, operations] : sums) by_precision[precision] = operations;
+  for (const auto& [precision, operations] : sums) by_precision[precision] = number(operations);
   return {{"total", number(total)},
           {"by_precision", std::move(by_precision)},
           {"aux", number(work.aux_ops)},
@@ -128,7 +128,9 @@ Json integer_ops(const Work& work) {
   std::map<std::string, double> sums;
   for (const auto& op : work.operations)
     if (is_integer(op.precision.type) && op.operations) sums[to_string(op.precision)] += op.operations.value();
-  return sums;
+  Json out = Json::object();
+  for (const auto& [precision, operations] : sums) out[precision] = number(operations);
+  return out;
 }
 
 Json level(const LevelTraffic& t) {
