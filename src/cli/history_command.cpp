@@ -42,36 +42,6 @@ std::string whole_stream(std::istream& in) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-class HistoryCommand : public Command {
- public:
-  HistoryCommand() {
-    parts_.push_back(make_record_part());
-    parts_.push_back(make_list_part());
-    parts_.push_back(make_show_part());
-    parts_.push_back(make_trend_part());
-    parts_.push_back(make_export_part());
-    parts_.push_back(make_import_part());
-    parts_.push_back(make_prune_part());
-    parts_.push_back(make_gate_part());
-  }
-  void setup(CLI::App& app) override {
-    command_ =
-        app.add_subcommand("history", "Reports kept over time: record, list, show, trend, gate, export, import, prune");
-    command_->require_subcommand(1);
-    for (const auto& part : parts_) part->setup(*command_);
-  }
-  bool chosen() const override { return command_->parsed(); }
-  int run() override {
-    for (const auto& part : parts_)
-      if (part->chosen()) return part->run();
-    return kUsage;
-  }
-
- private:
-  CLI::App* command_ = nullptr;
-  std::vector<std::unique_ptr<HistoryPart>> parts_;
-};
-
 }  // namespace
 
 void StoreOption::setup(CLI::App& command) {
@@ -146,6 +116,18 @@ std::string ReportSource::json(const std::string& path) {
   return to_json(report);
 }
 
-std::unique_ptr<Command> make_history_command() { return std::make_unique<HistoryCommand>(); }
+std::unique_ptr<Command> make_history_command() {
+  auto command = std::make_unique<CommandOfParts>(
+      "history", "Reports kept over time: record, list, show, trend, gate, export, import, prune");
+  command->add(make_record_part());
+  command->add(make_list_part());
+  command->add(make_show_part());
+  command->add(make_trend_part());
+  command->add(make_export_part());
+  command->add(make_import_part());
+  command->add(make_prune_part());
+  command->add(make_gate_part());
+  return command;
+}
 
 }  // namespace roofline::cli

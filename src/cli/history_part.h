@@ -7,22 +7,14 @@
 #include <vector>
 
 #include "cli/ceiling_options.h"
+#include "cli/command_parts.h"
 #include "cli/threshold_options.h"
 #include "roofline/analysis.h"
 #include "roofline/history.h"
 
 namespace roofline::cli {
 
-class HistoryPart {
- public:
-  virtual ~HistoryPart() = default;
-  virtual void setup(CLI::App& history) = 0;
-  virtual int run() = 0;
-  bool chosen() const { return command_->parsed(); }
-
- protected:
-  CLI::App* command_ = nullptr;
-};
+using HistoryPart = CommandPart;
 
 // --store, and opening what it names.
 class StoreOption {

@@ -123,34 +123,17 @@ class DiffPart : public MachinePart {
   Output output_;
 };
 
-class MachineCommand : public Command {
- public:
-  MachineCommand() {
-    parts_.push_back(std::make_unique<ListPart>());
-    parts_.push_back(std::make_unique<ShowPart>());
-    parts_.push_back(std::make_unique<AddPart>());
-    parts_.push_back(make_measure_part());
-    parts_.push_back(std::make_unique<DiffPart>());
-  }
-  void setup(CLI::App& app) override {
-    command_ = app.add_subcommand("machine", "The machines behind the roofs: list, show, add, measure, diff");
-    command_->require_subcommand(1);
-    for (const auto& part : parts_) part->setup(*command_);
-  }
-  bool chosen() const override { return command_->parsed(); }
-  int run() override {
-    for (const auto& part : parts_)
-      if (part->chosen()) return part->run();
-    return kUsage;
-  }
-
- private:
-  CLI::App* command_ = nullptr;
-  std::vector<std::unique_ptr<MachinePart>> parts_;
-};
-
 }  // namespace
 
-std::unique_ptr<Command> make_machine_command() { return std::make_unique<MachineCommand>(); }
+std::unique_ptr<Command> make_machine_command() {
+  auto command =
+      std::make_unique<CommandOfParts>("machine", "The machines behind the roofs: list, show, add, measure, diff");
+  command->add(std::make_unique<ListPart>());
+  command->add(std::make_unique<ShowPart>());
+  command->add(std::make_unique<AddPart>());
+  command->add(make_measure_part());
+  command->add(std::make_unique<DiffPart>());
+  return command;
+}
 
 }  // namespace roofline::cli

@@ -4,18 +4,11 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "cli/command_parts.h"
+
 namespace roofline::cli {
 
-class MachinePart {
- public:
-  virtual ~MachinePart() = default;
-  virtual void setup(CLI::App& machine) = 0;
-  virtual int run() = 0;
-  bool chosen() const { return command_->parsed(); }
-
- protected:
-  CLI::App* command_ = nullptr;
-};
+using MachinePart = CommandPart;
 
 std::unique_ptr<MachinePart> make_measure_part();
 

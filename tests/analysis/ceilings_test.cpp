@@ -314,21 +314,23 @@ TEST(Ceilings, AutomaticSaysThatAMachineWasOnlyMeasured) {
 
 #endif
 
+// A launch of which the profiler says percentages alone.
+Profile percent_only(const std::vector<std::pair<const char*, double>>& metrics) {
+  auto profile = counted({});
+  auto& launch = profile.launches.front();
+  launch.metrics = {};
+  for (const auto& [metric, value] : metrics) launch.metrics.set(MetricCatalogue::instance().require(metric), value);
+  launch.metrics.finish();
+  return profile;
+}
+
 // The profiler's percentage is of the peak at its clock; the datasheet's placement stands beside it all the same.
 TEST(Ceilings, PercentAloneHasADatasheetPlacementToo) {
-  auto profile = counted({});
-  Launch l = profile.launches.front();
-  l.metrics = {};
-  const auto set = [&](const char* metric, double value) {
-    l.metrics.set(MetricCatalogue::instance().require(metric), value);
-  };
-  set("gpu__time_duration.sum", 1e6);
-  set("dram__throughput.avg.pct_of_peak_sustained_elapsed", 80);
-  set("dram__bytes.sum.peak_sustained", 1280);
-  set("sm__cycles_elapsed.avg.per_second", 1.1e9);
-  set("dram__cycles_elapsed.avg.per_second", 1.215e9 / 2);
-  l.metrics.finish();
-  profile.launches = {l};
+  const auto profile = percent_only({{"gpu__time_duration.sum", 1e6},
+                                     {"dram__throughput.avg.pct_of_peak_sustained_elapsed", 80},
+                                     {"dram__bytes.sum.peak_sustained", 1280},
+                                     {"sm__cycles_elapsed.avg.per_second", 1.1e9},
+                                     {"dram__cycles_elapsed.avg.per_second", 1.215e9 / 2}});
   const auto report = analyze_one(profile);
   const auto& row = report.rows.at(0);
   EXPECT_NEAR(*row.group.placement.fraction, 0.8, 1e-9);
@@ -338,20 +340,12 @@ TEST(Ceilings, PercentAloneHasADatasheetPlacementToo) {
 
 // A percentage is of the peak at the clock of the run. Another clock changes the fraction, never the datasheet's.
 TEST(Ceilings, PercentFollowsTheClockAskedFor) {
-  auto profile = counted({});
-  Launch l = profile.launches.front();
-  l.metrics = {};
-  const auto set = [&](const char* metric, double value) {
-    l.metrics.set(MetricCatalogue::instance().require(metric), value);
-  };
-  set("gpu__time_duration.sum", 1e6);
-  set("dram__throughput.avg.pct_of_peak_sustained_elapsed", 40);
-  set("sm__throughput.avg.pct_of_peak_sustained_elapsed", 20);
-  set("dram__bytes.sum.peak_sustained", 1280);
-  set("sm__cycles_elapsed.avg.per_second", 1.41e9);
-  set("dram__cycles_elapsed.avg.per_second", 1.215e9);
-  l.metrics.finish();
-  profile.launches = {l};
+  const auto profile = percent_only({{"gpu__time_duration.sum", 1e6},
+                                     {"dram__throughput.avg.pct_of_peak_sustained_elapsed", 40},
+                                     {"sm__throughput.avg.pct_of_peak_sustained_elapsed", 20},
+                                     {"dram__bytes.sum.peak_sustained", 1280},
+                                     {"sm__cycles_elapsed.avg.per_second", 1.41e9},
+                                     {"dram__cycles_elapsed.avg.per_second", 1.215e9}});
   const auto fraction = [&](const AnalysisOptions& options) {
     const auto report = analyze_one(profile, options);
     EXPECT_NEAR(report.rows.at(0).datasheet->fraction.value_or(0), 0.4, 1e-3);
