@@ -28,8 +28,9 @@ struct Change {
   std::optional<double> ratio;          // after / before, of the geometric means; absent unless both are positive
   std::optional<Interval> interval;     // 95 % of the ratio, from the repeats; absent where the noise is unknown
   std::optional<double> noise;          // standard deviation of one run, relative; absent where it is unknown
-  double freedom = 0;                   // degrees of freedom of `noise`; infinite where it was given
-  double scale = 0;                     // the variance of log(ratio) is scale * noise^2: 1/n + 1/m
+  std::optional<double> noise_before, noise_after;  // the same of one side alone; absent where its runs do not tell it
+  double freedom = 0;                               // degrees of freedom of `noise`; infinite where it was given
+  double scale = 0;                                 // the variance of log(ratio) is scale * noise^2: 1/n + 1/m
 
   // Whether the interval excludes "no change". Never where the noise is unknown.
   bool significant() const { return interval && (interval->high < 1 || interval->low > 1); }

@@ -127,6 +127,9 @@ class Store {
   RecordInfo find(std::string_view id) const;
   std::string report(std::int64_t id) const;  // the JSON, byte for byte
   StepRecord step(const RecordInfo& record) const;
+  // Of each record, in this order, the kernels of these operators or name families alone, with nothing but names,
+  // shapes, launches and times.
+  std::vector<StepRecord> times(std::span<const RecordInfo> records, std::span<const std::string> names) const;
 
   // By operator, name family, short or full name, else by part of one. Oldest first.
   std::vector<TrendPoint> trend(std::string_view kernel, const Filter& filter = {}) const;
@@ -171,12 +174,21 @@ std::optional<double> datasheet_fraction_now(const KernelRecord& kernel, std::st
 // keep theirs, which came from the run's own clocks or from measuring. Returns how many rows changed.
 std::size_t recompute(StepRecord& record);
 
-// recompute(), and the version of the present catalogue where that makes the record comparable with others of it: all
-// its roofs are placed again, or shown by their datasheet fractions not to have changed. Returns whether it is.
+// recompute(), and the version of the present catalogue. Rows at other roofs than the datasheet's follow the same entry
+// of the catalogue: where their datasheet fraction did not move, they keep their fraction; where it did, or where that
+// is not known, they lose it, with a reason, and with them the record its total. Returns false, with the record as it
+// was, where none of its fractions can be kept or placed again.
 bool to_present_catalogue(StepRecord& record);
-// Peaks that were corrected between two sides are no change of the program: where their catalogues differ, both go
-// under the present one. Returns whether they did; where one of them cannot, they stay different and a gate says so.
-bool align_catalogues(GateSide& before, GateSide& after);
+
+struct Alignment {
+  bool done = false;                  // both sides are under the present catalogue now
+  std::vector<std::string> left_out;  // kernels, by short name, that have lost their fraction in this
+};
+// Peaks that were corrected between two sides are no change of the program: where their catalogues differ, all repeats
+// of both go under the present one, or none does: then they stay different and a gate says so.
+Alignment align_catalogues(GateSide& before, GateSide& after);
+// What people are to know of it; empty where nothing was done.
+std::vector<std::string> describe(const Alignment& alignment);
 
 // ---------------------------------------------------------------- exchange
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -15,18 +14,13 @@
 #include "roofline/analysis.h"
 #include "roofline/compare.h"
 #include "roofline/error.h"
-#include "roofline/profile.h"
+#include "roofline/timeline.h"
 
 namespace roofline::cli {
 namespace {
 
 constexpr std::size_t kChartKernels = 20;                    // more arrows than that hide each other
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // some editors begin UTF-8 with it
-
-bool same_file(const std::string& a, const std::string& b) {
-  std::error_code error;
-  return std::filesystem::equivalent(a, b, error) && !error;
-}
 
 // "3%" or "0.03".
 double parse_share(const std::string& text, const char* option) {
@@ -83,11 +77,13 @@ class CompareCommand : public Command {
     keep_inputs();
     for (const auto& [old_name, new_name] : same_pairs()) options_.same.emplace_back(old_name, new_name);
     if (!noise_.empty()) options_.noise = parse_share(noise_, "--noise");
-    const auto before = side_of(before_, before_filter_.empty() ? filter_ : before_filter_);
-    const auto after = side_of(after_, after_filter_.empty() ? filter_ : after_filter_);
+    auto before = side_of(before_, before_filter_.empty() ? filter_ : before_filter_);
+    auto after = side_of(after_, after_filter_.empty() ? filter_ : after_filter_);
     const bool predicted_before = all_predictions(before), predicted_after = all_predictions(after);
     if (predicted_before != predicted_after) return print_score(before, after, predicted_before);
-    const auto comparison = compare(before, after, options_);
+    const auto aligned = history::align_catalogues(before, after);
+    auto comparison = compare(before, after, options_);
+    for (auto& note : history::describe(aligned)) comparison.caveats.push_back(std::move(note));
     output_.print(comparison_document(comparison, options_),
                   Output::Forms{[&] { return comparison_json(comparison); }, [&] { return chart(comparison); }});
     return kOk;
@@ -108,7 +104,9 @@ class CompareCommand : public Command {
     group->add_option("--kernel-after", after_filter_, "The same for one side");
     group
         ->add_option("--same", same_, "OLD=NEW: take these as one kernel; operator, short or full name, or name family")
-        ->type_name("OLD=NEW");
+        ->type_name("OLD=NEW")
+        ->allow_extra_args(false)  // the next word is a file
+        ->take_all();
     group->add_option("--noise", noise_, "How much the time of a kernel varies from run to run, where it is known: 3%");
     group->add_option("--top", options_.top, "Only the first N rows (0: all that matter)");
   }
@@ -129,11 +127,10 @@ class CompareCommand : public Command {
 
   // What is compared must not be lost to a slip.
   void keep_inputs() const {
-    const auto output = command_->get_option("--output")->as<std::string>();
+    const auto output = output_path(*command_);
     for (const auto* side : {&before_, &after_})
-      for (const auto& input : *side)
-        if (!output.empty() && same_file(input, output))
-          throw UsageError(fmt::format("-o {}: that is one of the files to compare; name another", output));
+      for (const auto& input : *side) protect_input(input, output);
+    store_.protect_from(output);
   }
 
   std::vector<std::pair<std::string, std::string>> same_pairs() const {
@@ -164,7 +161,7 @@ class CompareCommand : public Command {
       record.inputs = {text};
       return record;
     }
-    const std::vector<Profile> profiles = {open_profile(text)};
+    const auto profiles = open_inputs(std::vector{text});
     auto options = analysis_;
     ceilings_.apply(options);
     options.thresholds = thresholds_.resolve();

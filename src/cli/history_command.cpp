@@ -65,6 +65,11 @@ void StoreOption::protect_from(const std::string& output) const {
       throw UsageError(fmt::format("-o {}: this is the store itself; write elsewhere", output));
 }
 
+std::string output_path(const CLI::App& command) {
+  const auto* option = command.get_option("--output");
+  return option->count() > 0 ? option->as<std::string>() : std::string();
+}
+
 void protect_input(const std::string& input, const std::string& output) {
   if (input != "-" && same_file(input, output))
     throw UsageError(fmt::format("-o {}: this would overwrite the input '{}'; write elsewhere", output, input));

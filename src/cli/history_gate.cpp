@@ -178,9 +178,7 @@ class GatePart : public HistoryPart {
       return result;
     }
     auto before = baseline.side;
-    std::vector<std::string> reasons;
-    if (history::align_catalogues(before, candidate))
-      reasons.emplace_back("the machine catalogue changed in between: both sides are placed under the present one");
+    auto reasons = history::describe(history::align_catalogues(before, candidate));
     if (!options.noise && noise_ != "none" && baseline.noise) {
       options.noise = baseline.noise;
       reasons.push_back(

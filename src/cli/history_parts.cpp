@@ -104,6 +104,7 @@ class ListPart : public HistoryPart {
     output_.setup(*command_);
   }
   int run() override {
+    store_.protect_from(output_path(*command_));
     const auto store = store_.open(Store::Access::read);
     if (explain_) {
       for (const auto& [question, plan] : store.query_plans()) fmt::print("{}\n{}", question, plan);
@@ -129,6 +130,7 @@ class ShowPart : public HistoryPart {
     output_.setup(*command_);
   }
   int run() override {
+    store_.protect_from(output_path(*command_));
     const auto store = store_.open(Store::Access::read);
     const auto record = store.find(id_);
     output_.print(record_document(record, store.step(record)), [&] { return store.report(record.id); });
@@ -160,6 +162,7 @@ class TrendPart : public HistoryPart {
     output_.setup(*command_);
   }
   int run() override {
+    store_.protect_from(output_path(*command_));
     const auto points = store_.open(Store::Access::read).trend(kernel_, filter_.filter());
     options_.unicode = !output_.for_terminal() || detect_style(0).unicode;
     output_.print(trend_document(kernel_, points, options_),
@@ -189,8 +192,11 @@ class ExportPart : public HistoryPart {
         ->transform(one_of(kExportFormats))
         ->type_name("FORMAT");
     command_->add_option("-o,--output", output_, "Write to a file, in one step (.jsonl .json .csv .prom)");
-    command_->add_option("--metric-label", metrics_.labels,
-                         "openmetrics: a label that becomes one of the metrics; few values, as of branch or model");
+    command_
+        ->add_option("--metric-label", metrics_.labels,
+                     "openmetrics: a label that becomes one of the metrics; few values, as of branch or model")
+        ->allow_extra_args(false)
+        ->take_all();
     command_->add_option("--top", metrics_.top, "openmetrics: kernels of each record, the rest as one (0: all)");
     filter_.setup(*command_);
     store_.setup(*command_);

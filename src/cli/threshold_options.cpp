@@ -121,7 +121,9 @@ void ThresholdOptions::setup(CLI::App& command) {
   auto* group = command.add_option_group("Thresholds");
   group->add_option("--optimal", optimal_, "Fraction of the roof, of any kind, from which a kernel is done");
   group->add_option("--launch-floor-us", floor_us_, "Time that any kernel costs, microseconds");
-  group->add_option("--threshold", named_, "NAME=NUMBER: another threshold of the verdicts (see docs/diagnosis.md)");
+  group->add_option("--threshold", named_, "NAME=NUMBER: another threshold of the verdicts (see docs/diagnosis.md)")
+      ->allow_extra_args(false)  // the next word may be a file
+      ->take_all();
   group->add_option("--settings", settings_,
                     "File with [thresholds]; else ./roofline.toml or roofline/roofline.toml of your settings folder");
 }

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "compare/compare_sides.h"
@@ -251,8 +252,7 @@ void noise_caveat(const Comparison& c, const CompareOptions& options, std::vecto
   } else if (!c.time_s.interval && c.time_s.ratio) {
     out.emplace_back("the repeats are equal to the last digit: they are one run, and tell nothing of the noise");
   } else {
-    out.push_back(fmt::format("{} before, {} after: intervals are 95% (Student's t on logarithms, pooled variance)",
-                              times(a), times(b)));
+    out.push_back(fmt::format("{} before, {} after: intervals are 95% (Welch's t on logarithms)", times(a), times(b)));
   }
 }
 
@@ -307,6 +307,19 @@ void check_names(const Comparison& c, const CompareOptions& options) {
   }
 }
 
+// Sorts places rather than rows: those are large.
+std::vector<ComparedKernel> largest_effect_first(std::vector<ComparedKernel> rows) {
+  std::vector<std::size_t> order(rows.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::abs(rows[a].effect.total_s) > std::abs(rows[b].effect.total_s);
+  });
+  std::vector<ComparedKernel> out;
+  out.reserve(rows.size());
+  for (const auto i : order) out.push_back(std::move(rows[i]));
+  return out;
+}
+
 void add_up(Comparison& c) {
   c.total.known = c.time_s.before && c.time_s.after;
   c.total.split_known = true;
@@ -349,11 +362,10 @@ Comparison compare(const GateSide& before, const GateSide& after, const CompareO
   check_names(c, options);
   const bool same_machine = same_roofs(c.side_before, c.side_after);
   const Grid grid(c.side_before.time_s.value_or(0) + c.side_after.time_s.value_or(0));
+  std::vector<ComparedKernel> rows;
   for (const auto& group : match_kernels(c.before, c.after, options.same))
-    c.kernels.push_back(row_of(group, c, same_machine, grid, options));
-  std::stable_sort(c.kernels.begin(), c.kernels.end(), [](const ComparedKernel& a, const ComparedKernel& b) {
-    return std::abs(a.effect.total_s) > std::abs(b.effect.total_s);
-  });
+    rows.push_back(row_of(group, c, same_machine, grid, options));
+  c.kernels = largest_effect_first(std::move(rows));
   c.time_s = change_of(total_samples(c, c.before, before.repeats.size(), &ComparedKernel::before),
                        total_samples(c, c.after, after.repeats.size(), &ComparedKernel::after), options.noise);
   c.fraction = change_of(fraction_samples(before), fraction_samples(after), options.noise);

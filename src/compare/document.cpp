@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <unordered_map>
 
 #include "compare/words.h"
 #include "report/labels.h"
@@ -68,14 +69,13 @@ class Names {
   }
 
   std::string of(const std::vector<std::size_t>& group) const {
-    std::vector<std::pair<std::string, std::size_t>> counted;
+    std::vector<std::pair<std::string_view, std::size_t>> counted;
+    std::unordered_map<std::string_view, std::size_t> places;  // in `counted`
     for (const auto i : group) {
-      const auto& name = names_.at(i);
-      const auto it = std::find_if(counted.begin(), counted.end(), [&](const auto& c) { return c.first == name; });
-      if (it == counted.end())
-        counted.emplace_back(name, 1);
-      else
-        ++it->second;
+      const std::string_view name = names_.at(i);
+      const auto [it, fresh] = places.try_emplace(name, counted.size());
+      if (fresh) counted.emplace_back(name, 0);
+      ++counted[it->second].second;
     }
     std::vector<std::string> out;
     constexpr std::size_t kMost = 3;
@@ -84,7 +84,7 @@ class Names {
         out.push_back(fmt::format("{} more", counted.size() - kMost));
         break;
       }
-      out.push_back(n == 1 ? name : fmt::format("{} ×{}", name, n));
+      out.push_back(n == 1 ? std::string(name) : fmt::format("{} ×{}", name, n));
     }
     return fmt::format("{}", fmt::join(out, " + "));
   }

@@ -23,9 +23,10 @@ constexpr double kSameBytes = 1.02;    // factor within which DRAM bytes say tha
 constexpr double kSameWork = 1.05;     // factor of work per launch within which another shape is still the same work
 constexpr double kNoiseShare = 0.005;  // of the time: smaller kernels tell nothing of the noise of larger ones
 constexpr double kMissed = 0.10;       // chance with which a drop of twice the limit may pass unnoticed
-constexpr double kExcused = 0.05;    // chance with which a fallen share may be excused by a time that only seems faster
-constexpr double kFaster = 0.01;     // chance that a run without a change is called improved, all kernels together
-constexpr double kSameCalls = 0.01;  // of the logarithm: calls and launches tell the same change of time
+constexpr double kExcused = 0.05;  // chance with which a fallen share may be excused by a time that only seems faster
+constexpr double kFaster =
+    0.0075;  // nominal, all kernels together: degrees of freedom are estimated, so that 1 % is kept
+constexpr double kSameCalls = 0.01;    // of the logarithm: calls and launches tell the same change of time
 constexpr double kWorthNaming = 0.01;  // of the candidate's time, from which a new kernel is named
 constexpr std::size_t kMostNew = 5;    // new kernels that are named
 
@@ -67,9 +68,11 @@ struct Case {
   const ComparedKernel* row = nullptr;
   GateFinding finding;
   LogChange fraction, time;
-  LogChange total;   // time of all launches: of groups, since nobody knows for certain how often they were called
-  double limit = 0;  // relative drop that is let pass
-  bool open = true;  // no verdict yet
+  LogChange total;  // time of all launches: of groups, since nobody knows for certain how often they were called
+  LogChange own_time, own_total;         // by the runs of this kernel alone
+  LogChange fraction_after, time_after;  // noise of the candidate alone
+  double limit = 0;                      // relative drop that is let pass
+  bool open = true;                      // no verdict yet
   KernelBudget budget;
 };
 
@@ -148,8 +151,9 @@ void judge_data(Case& c, const Comparison& comparison) {
     return inconclusive(c, "FLOPs are not counted: the share of the roof is a lower bound only");
   if (bounded) {
     // The roof time is unknown, but equal: the share changed as the inverse of the time.
-    c.fraction = logs(row.call_time_s);
-    c.fraction.difference = -c.fraction.difference;
+    c.fraction = c.time;
+    c.fraction.difference = -c.time.difference;
+    c.fraction_after = c.time_after;
     c.finding.reasons.emplace_back(
         "FLOPs are not counted; same kernel, shape and bytes: the share changed as the time");
   }
@@ -177,6 +181,12 @@ bool fell(const Case& c) { return c.fraction.difference <= std::log1p(-c.limit);
 bool is_group(const Case& c) { return c.row->kind != MatchKind::matched; }
 double chance_faster(const Case& c) {
   return is_group(c) ? std::max(chance_below(c.time), chance_below(c.total)) : chance_below(c.time);
+}
+// That a kernel improved has to show in its own runs: what others tell of the noise may be far too little for it.
+double chance_improved(const Case& c) {
+  const double own =
+      is_group(c) ? std::max(chance_below(c.own_time), chance_below(c.own_total)) : chance_below(c.own_time);
+  return std::max(chance_faster(c), own);
 }
 double chance_slower(const Case& c) {
   return is_group(c) ? std::max(chance_above(c.time), chance_above(c.total)) : chance_above(c.time);
@@ -264,12 +274,12 @@ void add_breaches(Case& c, std::size_t repeats, std::vector<BudgetBreach>& out) 
     out.push_back({&c,
                    fmt::format("share of the roof {} is below its budget of {}", numbers::percent(*f.after),
                                numbers::percent(*c.budget.min_fraction)),
-                   chance_beyond(std::log(*c.budget.min_fraction / *f.after), c.fraction, repeats)});
+                   chance_beyond(std::log(*c.budget.min_fraction / *f.after), c.fraction_after, repeats)});
   if (c.budget.max_time_s && t.after && *t.after > *c.budget.max_time_s && *c.budget.max_time_s > 0)
     out.push_back(
         {&c,
          fmt::format("time {} is above its budget of {}", seconds_text(*t.after), seconds_text(*c.budget.max_time_s)),
-         chance_beyond(std::log(*t.after / *c.budget.max_time_s), c.time, repeats)});
+         chance_beyond(std::log(*t.after / *c.budget.max_time_s), c.time_after, repeats)});
 }
 
 // A budget that was broken for certain is a drop, whatever the baseline was; else it is not known. Budgets are of the
@@ -298,7 +308,7 @@ class Gate {
   GateResult run() {
     result_.reasons = differences(comparison_.side_before, comparison_.side_after);
     choose();
-    moderate_noise();
+    tell_noise();
     for (auto& c : cases_) judge_data(c, comparison_);
     if (!noise_known()) explain_unknown_noise();
     general_reasons_ = result_.reasons.size();
@@ -366,6 +376,10 @@ class Gate {
     c.fraction = logs(row.fraction);
     c.time = logs(row.call_time_s);
     c.total = logs(row.time_s);
+    c.fraction_after = c.fraction;
+    c.time_after = c.time;
+    c.own_time = own(row.call_time_s);
+    c.own_total = own(row.time_s);
     auto& f = c.finding;
     const auto& a = comparison_.before[row.before.front()];
     f.before_name = a.name;
@@ -382,6 +396,12 @@ class Gate {
     cases_.push_back(std::move(c));
   }
 
+  LogChange own(const Change& change) const {
+    if (!std::isfinite(change.freedom)) return logs(change);
+    return unpooled(logs(change).difference, noise_of_side(change.noise_before, comparison_.side_before.repeats),
+                    noise_of_side(change.noise_after, comparison_.side_after.repeats));
+  }
+
   bool noise_known() const {
     return options_.noise || comparison_.side_before.repeats > 1 || comparison_.side_after.repeats > 1;
   }
@@ -391,27 +411,42 @@ class Gate {
         "one run each: noise unknown, so nothing can be concluded; record at least 3 runs a side");
   }
 
-  // The kernels that are not judged help to tell the noise of a run.
-  void moderate_noise() {
-    const double least = kNoiseShare * comparison_.side_before.time_s.value_or(0);
-    std::vector<LogChange> others_fraction, others_time, others_total;
-    for (const auto& row : comparison_.kernels) {
-      const bool judged = std::any_of(cases_.begin(), cases_.end(), [&](const Case& c) { return c.row == &row; });
-      if (judged || row.after.empty() || row.time_s.before.value_or(0) < least) continue;
-      others_fraction.push_back(logs(row.fraction));
-      others_time.push_back(logs(row.call_time_s));
-      others_total.push_back(logs(row.time_s));
+  // The kernels that are not judged help to tell the noise of a run. Each side has its own: a busy machine makes all
+  // runs of one side noisy.
+  void tell_noise() {
+    if (options_.noise) return;
+    std::vector<const ComparedKernel*> rows;
+    std::set<const ComparedKernel*> judged;
+    for (const auto& c : cases_) {
+      rows.push_back(c.row);
+      judged.insert(c.row);
     }
-    moderate_all(others_fraction, &Case::fraction);
-    moderate_all(others_time, &Case::time);
-    moderate_all(others_total, &Case::total);
+    const double least = kNoiseShare * comparison_.side_before.time_s.value_or(0);
+    for (const auto& row : comparison_.kernels)
+      if (!judged.contains(&row) && !row.after.empty() && row.time_s.before.value_or(0) >= least) rows.push_back(&row);
+    tell_noise_of(rows, &ComparedKernel::fraction, &Case::fraction, &Case::fraction_after);
+    tell_noise_of(rows, &ComparedKernel::call_time_s, &Case::time, &Case::time_after);
+    tell_noise_of(rows, &ComparedKernel::time_s, &Case::total, nullptr);
   }
 
-  void moderate_all(std::vector<LogChange>& others, LogChange Case::*member) {
-    std::vector<LogChange*> all;
-    for (auto& c : cases_) all.push_back(&(c.*member));
-    for (auto& o : others) all.push_back(&o);
-    moderate(all);
+  // The first rows are those of the cases.
+  void tell_noise_of(const std::vector<const ComparedKernel*>& rows, Change ComparedKernel::*quantity,
+                     LogChange Case::*member, LogChange Case::*of_candidate) {
+    std::vector<LogChange> before, after;
+    for (const auto* row : rows) {
+      before.push_back(noise_of_side((row->*quantity).noise_before, comparison_.side_before.repeats));
+      after.push_back(noise_of_side((row->*quantity).noise_after, comparison_.side_after.repeats));
+    }
+    for (auto* side : {&before, &after}) {
+      std::vector<LogChange*> all;
+      for (auto& noise : *side) all.push_back(&noise);
+      moderate(all);
+    }
+    for (std::size_t i = 0; i < cases_.size(); ++i) {
+      auto& change = cases_[i].*member;
+      change = unpooled(change.difference, before[i], after[i]);
+      if (of_candidate != nullptr) cases_[i].*of_candidate = after[i].freedom > 0 ? after[i] : change;
+    }
   }
 
   void judge() {
@@ -421,7 +456,7 @@ class Gate {
       if (c.open && c.fraction.freedom <= 0) inconclusive(c, fmt::format("{}: the noise is unknown", shares(c)));
       // A kernel without a verdict was looked at as well: the correction counts it.
       chances.push_back(c.open ? chance_below(c.fraction) : 1);
-      faster.push_back(c.open ? chance_faster(c) : 1);
+      faster.push_back(c.open ? chance_improved(c) : 1);
       slower.push_back(c.open ? chance_slower(c) : 1);
       add_breaches(c, repeats_, breaches);
     }

@@ -35,6 +35,12 @@ std::optional<Logs> logs_of(const Samples& samples) {
   return out;
 }
 
+// Relative standard deviation of the runs of one side; nothing where they are one run, once or given several times.
+std::optional<double> deviation_of(const Logs& side) {
+  if (side.n < 2 || side.equal || !(side.squares > 0)) return std::nullopt;
+  return std::sqrt(side.squares / static_cast<double>(side.n - 1));
+}
+
 std::optional<double> mean_of(const Samples& samples) {
   if (samples.empty()) return std::nullopt;
   double sum = 0;
@@ -115,6 +121,30 @@ std::optional<Interval> interval_of(const LogChange& change) {
   return Interval{std::exp(change.difference - half), std::exp(change.difference + half)};
 }
 
+LogChange noise_of_side(std::optional<double> deviation, std::size_t runs) {
+  LogChange out;
+  out.scale = 1.0 / static_cast<double>(std::max<std::size_t>(runs, 1));
+  if (!deviation || runs < 2) return out;
+  out.variance = *deviation * *deviation;
+  out.freedom = static_cast<double>(runs - 1);
+  return out;
+}
+
+LogChange unpooled(double difference, const LogChange& before, const LogChange& after) {
+  const auto& known = before.freedom > 0 ? before : after;
+  const double a = before.scale * (before.freedom > 0 ? before : known).variance;
+  const double b = after.scale * (after.freedom > 0 ? after : known).variance;
+  LogChange out;
+  out.difference = difference;
+  out.scale = before.scale + after.scale;
+  out.variance = (a + b) / out.scale;
+  if (before.freedom <= 0 || after.freedom <= 0)
+    out.freedom = known.freedom;
+  else if (out.variance > 0)
+    out.freedom = std::pow(a + b, 2) / (a * a / before.freedom + b * b / after.freedom);
+  return out;
+}
+
 Change change_of(const Samples& before, const Samples& after, std::optional<double> known_noise) {
   Change out;
   out.before = mean_of(before);
@@ -122,10 +152,17 @@ Change change_of(const Samples& before, const Samples& after, std::optional<doub
   const auto logs = log_change(before, after, known_noise);
   if (!logs) return out;
   out.ratio = std::exp(logs->difference);
-  out.interval = interval_of(*logs);
   if (logs->freedom > 0) out.noise = std::sqrt(logs->variance);
   out.freedom = logs->freedom;
   out.scale = logs->scale;
+  if (known_noise) {
+    out.interval = interval_of(*logs);
+    return out;
+  }
+  out.noise_before = deviation_of(*logs_of(before));
+  out.noise_after = deviation_of(*logs_of(after));
+  out.interval = interval_of(unpooled(logs->difference, noise_of_side(out.noise_before, before.size()),
+                                      noise_of_side(out.noise_after, after.size())));
   return out;
 }
 

@@ -23,6 +23,15 @@ struct LogChange {
 // given several times, and tell nothing of the noise. `known_noise` is the relative standard deviation of one run.
 std::optional<LogChange> log_change(const Samples& before, const Samples& after, std::optional<double> known_noise);
 
+// What one side alone tells: the relative standard deviation of its runs, of which there are `runs`. Degrees of freedom
+// 0 without a deviation.
+LogChange noise_of_side(std::optional<double> deviation, std::size_t runs);
+// The change with a variance for each side: pooling would take the noise of the quiet side with many runs for that of
+// a noisy one with few (Welch, "The generalization of Student's problem", 1947; degrees of freedom of Satterthwaite).
+// `variance` is then what a run of both would have. Where only one side knows its noise, the other is taken to have the
+// same.
+LogChange unpooled(double difference, const LogChange& before, const LogChange& after);
+
 // Means, ratio, 95 % interval.
 Change change_of(const Samples& before, const Samples& after, std::optional<double> known_noise);
 std::optional<Interval> interval_of(const LogChange& change);

@@ -46,6 +46,12 @@ bool is_product(const KernelRecord& k) {
          !first_part(k.op.empty() ? k.name : k.op).starts_with("attention");
 }
 
+// The second kernel of a call: its time is the call's, its launch is none.
+bool ends_a_call(const SideKernel& k) {
+  const auto* rule = model::KernelNames::instance().match(k.full_name);
+  return rule != nullptr && (rule->op == "attention.combine" || rule->op == "gemm.splitk_reduce");
+}
+
 struct Sorted {
   Bundles predicted, measured;
   std::map<std::string, double> unknown;  // measured, nobody knows what: name and time
@@ -90,6 +96,7 @@ Sorted sort_kernels(const std::vector<SideKernel>& prediction, const std::vector
     bundle.name = op;
     if (by_name) bundle.by = MatchedBy::operator_class;
     add(k.mean, bundle);
+    if (op != "attention_combine" && ends_a_call(k)) bundle.calls -= static_cast<double>(k.mean.launches);
   }
   for (const auto& k : prediction) {
     const auto name = k.op.empty() ? k.name : k.op;
@@ -115,10 +122,11 @@ double steps_of(const Sorted& sorted) {
   std::vector<double> ratios;
   for (const auto& [name, m] : sorted.measured)
     if (const auto it = sorted.predicted.find(name); it != sorted.predicted.end() && name != kProducts)
-      if (it->second.calls > 0) ratios.push_back(m.calls / it->second.calls);
+      if (it->second.calls > 0 && m.calls > 0) ratios.push_back(m.calls / it->second.calls);
   if (ratios.empty())
     for (const auto& [name, m] : sorted.measured)
-      if (const auto it = sorted.predicted.find(name); it != sorted.predicted.end() && it->second.calls > 0)
+      if (const auto it = sorted.predicted.find(name);
+          it != sorted.predicted.end() && it->second.calls > 0 && m.calls > 0)
         ratios.push_back(m.calls / it->second.calls);
   return median(ratios);
 }
@@ -153,7 +161,8 @@ void add_kernels(const Sorted& sorted, PredictionScore& s) {
     k.calls = m.calls;
     k.measured_s = m.time_s;
     // Products by their names are compared step by step: kernels of a split would be counted as calls.
-    const double factor = name == kProducts ? s.steps : p.calls > 0 ? m.calls / p.calls : s.steps;
+    const bool by_calls = name != kProducts && p.calls > 0 && m.calls > 0;
+    const double factor = by_calls ? m.calls / p.calls : s.steps;
     k.predicted_s = p.time_s * factor;
     if (p.roof_s) k.bound_s = *p.roof_s * factor;
     s.kernels.push_back(k);

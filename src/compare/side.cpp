@@ -64,7 +64,8 @@ struct RepeatSums {
 
 struct Collected {
   const KernelRecord* first = nullptr;
-  const KernelRecord* longest = nullptr;  // gives what cannot be added: position, binding
+  const KernelRecord* longest = nullptr;   // gives what cannot be added: position, binding
+  const KernelRecord* unplaced = nullptr;  // a row without a fraction: without it there is none of the kernel
   double total_time = 0;
   bool any_lower = false, flops_lower = false, dram_lower = false, dram_upper = false;
   bool mixed_ceilings = false, look = false;
@@ -75,6 +76,7 @@ struct Collected {
 void add_row(const KernelRecord& k, std::size_t repeat, Collected& c) {
   if (c.first == nullptr) c.first = c.longest = &k;
   if (k.time_s.value_or(0) > c.longest->time_s.value_or(0)) c.longest = &k;
+  if (!k.fraction && c.unplaced == nullptr) c.unplaced = &k;
   c.mixed_ceilings = c.mixed_ceilings || (k.fraction && c.first->fraction && k.ceiling != c.first->ceiling);
   c.any_lower = c.any_lower || k.bound == Bound::lower;
   c.flops_lower = c.flops_lower || k.flops_bound == Bound::lower;
@@ -127,7 +129,7 @@ void fill_placement(const Collected& c, KernelRecord& out) {
   out.ceiling = longest.ceiling;
   out.limiter = longest.limiter;
   out.position = longest.position;
-  out.reason = longest.reason;
+  out.reason = longest.fraction && c.unplaced != nullptr ? c.unplaced->reason : longest.reason;
   out.look = c.look;
   double weighted_clock = 0;
   double time = 0;

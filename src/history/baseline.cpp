@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
+#include "history/noise.h"
 #include "roofline/error.h"
 #include "roofline/history.h"
 
@@ -73,14 +75,17 @@ std::string described(const std::vector<RecordInfo>& records) {
   return out + labels;
 }
 
-// Oldest first, as neighbours in time.
-std::optional<double> noise_of(const Store& store, Filter filter) {
+// Of the kernels that matter in `step`, which is one of the records, and of no others: a history is long.
+std::optional<double> noise_of(const Store& store, Filter filter, const StepRecord& step) {
+  const auto matter = kernels_that_matter(step);
+  std::set<std::string> names;
+  for (const auto& key : matter) names.insert(std::get<std::string>(key));
   filter.newest = kNoiseRecords;
   auto records = store.list(filter);
-  std::reverse(records.begin(), records.end());
-  std::vector<StepRecord> steps;
-  steps.reserve(records.size());
-  for (const auto& record : records) steps.push_back(store.step(record));
+  std::reverse(records.begin(), records.end());  // oldest first, as neighbours in time
+  auto steps = store.times(records, std::vector(names.begin(), names.end()));
+  for (auto& one : steps)
+    std::erase_if(one.kernels, [&](const KernelRecord& k) { return !matter.contains(noise_key(k)); });
   return estimate_noise(steps);
 }
 
@@ -115,7 +120,7 @@ Baseline find_baseline(const Store& store, std::string_view what, const StepReco
     baseline.records.push_back(record.id);
   }
   // It reads many records: only where the runs themselves cannot tell.
-  if (learn_noise && records.size() == 1) baseline.noise = noise_of(store, filter);
+  if (learn_noise && records.size() == 1) baseline.noise = noise_of(store, filter, baseline.side.repeats.front());
   return baseline;
 }
 

@@ -172,4 +172,11 @@ KernelRecord kernel_of(const sql::Row& row, std::size_t first, const std::string
   return k;
 }
 
+void read_times(const sql::Row& row, std::size_t first, const std::string& store, KernelRecord& k) {
+  k.grid = dimensions_of(row.text(first), store);
+  k.block = dimensions_of(row.text(first + 1), store);
+  k.launches = static_cast<std::uint64_t>(row.integer(first + 2));
+  k.time_s = row.number(first + 3);
+}
+
 }  // namespace roofline::history

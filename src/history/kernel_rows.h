@@ -21,6 +21,9 @@ void append_values(const KernelRecord& kernel, std::vector<sql::Value>& out);
 // row holds what no record has.
 KernelRecord kernel_of(const sql::Row& row, std::size_t first, const std::string& store);
 
+// Grid, block, launches and time alone, from four columns.
+void read_times(const sql::Row& row, std::size_t first, const std::string& store, KernelRecord& kernel);
+
 // Well-formed UTF-8 without NUL, as both databases take it: what is not becomes U+FFFD.
 std::string storable(std::string_view text);
 

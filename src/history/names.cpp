@@ -154,6 +154,13 @@ std::vector<KernelName> NameTable::like(const std::string& part) const {
   return out;
 }
 
+std::vector<KernelName> NameTable::of_family(std::string_view text) const {
+  const auto wanted = storable(text);
+  std::vector<KernelName> out;
+  for (const auto& row : connection_.run(lookup_statement(), {key_of(wanted)})) out.push_back(name_of(row));
+  return out;
+}
+
 std::vector<KernelName> NameTable::find(std::string_view text) const {
   const auto wanted = storable(text);
   std::vector<KernelName> out;

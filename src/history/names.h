@@ -26,6 +26,9 @@ class NameTable {
   // where nothing is, or where a part belongs to different kernels.
   std::vector<KernelName> find(std::string_view text) const;
 
+  // What has this operator or name family; nothing where nothing does.
+  std::vector<KernelName> of_family(std::string_view text) const;
+
   static std::string lookup_statement();
 
  private:

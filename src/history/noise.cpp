@@ -1,20 +1,21 @@
 // How much a kernel's time differs from run to run, learnt from the history itself.
+#include "history/noise.h"
+
 #include <algorithm>
 #include <cmath>
-
-#include "roofline/history.h"
 
 namespace roofline::history {
 namespace {
 
-using Key = std::tuple<std::string, Dim3, Dim3>;
+using Key = NoiseKey;
+
+constexpr double kMatters = 0.02;  // of the time
 
 std::map<Key, double> call_times(const StepRecord& step) {
   std::map<Key, std::pair<double, double>> sums;  // time, launches
   for (const auto& k : step.kernels) {
     if (!k.time_s || k.launches == 0) continue;
-    const auto name = k.op.empty() ? name_family(k.full_name.empty() ? k.name : k.full_name) : k.op;
-    auto& sum = sums[{name, k.grid, k.block}];
+    auto& sum = sums[noise_key(k)];
     sum.first += *k.time_s;
     sum.second += static_cast<double>(k.launches);
   }
@@ -31,6 +32,23 @@ double median(std::vector<double>& values) {
 }
 
 }  // namespace
+
+NoiseKey noise_key(const KernelRecord& k) {
+  return {k.op.empty() ? name_family(k.full_name.empty() ? k.name : k.full_name) : k.op, k.grid, k.block};
+}
+
+std::set<NoiseKey> kernels_that_matter(const StepRecord& step) {
+  std::map<Key, double> times;
+  double total = 0;
+  for (const auto& k : step.kernels) {
+    times[noise_key(k)] += k.time_s.value_or(0);
+    total += k.time_s.value_or(0);
+  }
+  std::set<NoiseKey> out;
+  for (const auto& [key, time] : times)
+    if (time > 0 && time >= kMatters * total) out.insert(key);
+  return out;
+}
 
 // For a normal distribution the median of |x - y| of two draws is 0.6745 x sqrt(2) standard deviations.
 std::optional<double> estimate_noise(std::span<const StepRecord> oldest_first) {
@@ -52,7 +70,6 @@ std::optional<double> estimate_noise(std::span<const StepRecord> oldest_first) {
   double total = 0;
   for (const auto& [key, weight] : weights) total += weight;
   std::optional<double> noise;
-  constexpr double kMatters = 0.02;
   constexpr double kMedianToDeviation = 1 / (0.6745 * 1.41421356);
   for (auto& [key, list] : differences) {
     if (list.size() + 1 < kLeastRecords || weights[key] < kMatters * total) continue;

@@ -1,6 +1,10 @@
 // Recorded work under the roofs that the catalogue has now.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "history/recorded_work.h"
 #include "roofline/history.h"
@@ -60,42 +64,98 @@ std::size_t recompute(StepRecord& record) {
   return changed;
 }
 
+namespace {
+
+constexpr std::string_view kLost =
+    "its roof is of another version of the machine catalogue, and cannot be placed under the present one";
+
+// Whether the fraction of a row can be had under the present catalogue: placed again, or known to have stayed.
+bool follows(const KernelRecord& k, std::string_view machine) {
+  constexpr double kSame = 0.005;  // launches that were placed one by one, and their sum
+  const auto now = datasheet_fraction_now(k, machine);
+  if (!now) return false;
+  if (k.ceiling == CeilingKind::datasheet) return true;
+  // A measured roof may be of another measuring.
+  return k.ceiling != CeilingKind::measured && k.fraction_datasheet && *k.fraction_datasheet > 0 &&
+         std::abs(*now / *k.fraction_datasheet - 1) <= kSame;
+}
+
+void lose_fraction(KernelRecord& k) {
+  k.fraction = k.fraction_upper = k.roof_time_s = k.gain_s = std::nullopt;
+  k.position = Position::unplaced;
+  k.reason = kLost;
+}
+
+// A total that lacks kernels is not that of a record with all of them.
+void lose_total(StepRecord& record) {
+  double time = 0, placed = 0;
+  for (const auto& k : record.kernels) {
+    time += k.time_s.value_or(0);
+    placed += k.fraction ? k.time_s.value_or(0) : 0;
+  }
+  record.fraction = record.roof_time_s = std::nullopt;
+  record.placed_time_share = time > 0 ? placed / time : 0;
+}
+
+}  // namespace
+
 bool to_present_catalogue(StepRecord& record) {
   const auto present = MachineCatalogue::instance().version();
   if (record.catalogue_version == present) return true;
   if (record.machines.size() != 1) return false;
   const auto& machine = record.machines.front();
   if (MachineCatalogue::instance().find(machine) == nullptr) return false;
-  // Roofs at a clock follow the same entry as the datasheet's: where those did not move, these did not.
-  constexpr double kSame = 0.005;  // launches that were placed one by one, and their sum
-  std::size_t confirmed = 0;
-  for (const auto& k : record.kernels) {
+  std::vector<KernelRecord*> lost;
+  std::size_t kept = 0;
+  for (auto& k : record.kernels) {
     if (!k.fraction) continue;
-    const auto now = datasheet_fraction_now(k, machine);
-    if (k.ceiling == CeilingKind::measured || (k.ceiling == CeilingKind::datasheet && !now)) return false;
-    if (k.ceiling == CeilingKind::datasheet) {
-      ++confirmed;
-      continue;
-    }
-    if (!now || !k.fraction_datasheet) continue;
-    if (std::abs(*now / *k.fraction_datasheet - 1) > kSame) return false;
-    ++confirmed;
+    if (follows(k, machine))
+      ++kept;
+    else
+      lost.push_back(&k);
   }
-  if (confirmed == 0) return false;
+  if (kept == 0) return false;
+  for (auto* k : lost) lose_fraction(*k);
   recompute(record);
+  if (!lost.empty()) lose_total(record);
   record.catalogue_version = present;
   return true;
 }
 
-bool align_catalogues(GateSide& before, GateSide& after) {
-  std::vector<StepRecord*> all;
-  for (auto* side : {&before, &after})
-    for (auto& repeat : side->repeats) all.push_back(&repeat);
-  const auto differs = [&](const StepRecord* r) { return r->catalogue_version != all.front()->catalogue_version; };
-  if (std::none_of(all.begin(), all.end(), differs)) return false;
-  bool done = true;
-  for (auto* record : all) done = to_present_catalogue(*record) && done;
-  return done;
+Alignment align_catalogues(GateSide& before, GateSide& after) {
+  std::set<std::string> versions;
+  for (const auto* side : {&before, &after})
+    for (const auto& repeat : side->repeats) versions.insert(repeat.catalogue_version);
+  if (versions.size() < 2) return {};
+  // Of copies: half a side under another catalogue would be neither the one thing nor the other.
+  auto new_before = before, new_after = after;
+  Alignment out;
+  for (auto* side : {&new_before, &new_after})
+    for (auto& record : side->repeats) {
+      if (!to_present_catalogue(record)) return {};
+      for (const auto& k : record.kernels)
+        if (k.reason == kLost && std::find(out.left_out.begin(), out.left_out.end(), k.name) == out.left_out.end())
+          out.left_out.push_back(k.name);
+    }
+  before = std::move(new_before);
+  after = std::move(new_after);
+  out.done = true;
+  return out;
+}
+
+std::vector<std::string> describe(const Alignment& alignment) {
+  if (!alignment.done) return {};
+  std::vector<std::string> out = {
+      "the machine catalogue changed in between: both sides are placed under the present one"};
+  const auto& names = alignment.left_out;
+  if (names.empty()) return out;
+  constexpr std::size_t kShown = 5;
+  out.push_back(fmt::format(
+      "left out are the shares of the roof that cannot be placed under it, of {}: {}{}",
+      names.size() == 1 ? "1 kernel" : fmt::format("{} kernels", names.size()),
+      fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, names.size())), ", "),
+      names.size() > kShown ? ", ..." : ""));
+  return out;
 }
 
 }  // namespace roofline::history

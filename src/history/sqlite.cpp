@@ -4,8 +4,10 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <vector>
 
 #include "history/sql.h"
 
@@ -77,8 +79,7 @@ class Sqlite final : public Connection {
   const Dialect& dialect() const override { return kDialect; }
 
   Rows run(const std::string& statement, std::span<const Value> values) override {
-    auto* prepared = prepare(statement);
-    bind(prepared, values);
+    auto* prepared = bound(statement, values);
     Rows rows;
     int code = sqlite3_step(prepared);
     for (; code == SQLITE_ROW; code = sqlite3_step(prepared)) rows.push_back(row_of(prepared));
@@ -176,23 +177,41 @@ class Sqlite final : public Connection {
       Connection::run(fmt::format("PRAGMA application_id = {}", kApplicationId));
   }
 
-  sqlite3_stmt* prepare(const std::string& statement) {
-    if (const auto it = statements_.find(statement); it != statements_.end()) return it->second;
+  struct Statement {
     sqlite3_stmt* prepared = nullptr;
-    const int code = sqlite3_prepare_v3(db_, statement.data(), static_cast<int>(statement.size()),
-                                        SQLITE_PREPARE_PERSISTENT, &prepared, nullptr);
+    std::vector<int> places;  // of $1, $2, ...
+  };
+
+  const Statement& prepare(const std::string& text) {
+    if (const auto it = statements_.find(text); it != statements_.end()) return it->second;
+    sqlite3_stmt* prepared = nullptr;
+    const int code = sqlite3_prepare_v3(db_, text.data(), static_cast<int>(text.size()), SQLITE_PREPARE_PERSISTENT,
+                                        &prepared, nullptr);
     if (code != SQLITE_OK) refuse(sqlite3_extended_errcode(db_), sqlite3_errmsg(db_));
-    statements_[statement] = prepared;
-    return prepared;
+    return statements_[text] = {prepared, places_of(prepared)};
   }
 
-  // $7 is a name to SQLite: its place is looked up, not assumed.
-  void bind(sqlite3_stmt* prepared, std::span<const Value> values) {
+  // $7 is a name to SQLite, and its place that of its first use. Asked by name it would look through all of them.
+  static std::vector<int> places_of(sqlite3_stmt* prepared) {
+    const int count = sqlite3_bind_parameter_count(prepared);
+    std::vector<int> places(static_cast<std::size_t>(count), 0);
+    for (int place = 1; place <= count; ++place) {
+      const char* name = sqlite3_bind_parameter_name(prepared, place);
+      const auto number = name != nullptr ? std::strtoul(name + 1, nullptr, 10) : 0;
+      if (number >= 1 && number <= places.size()) places[number - 1] = place;
+    }
+    return places;
+  }
+
+  sqlite3_stmt* bound(const std::string& text, std::span<const Value> values) {
+    const auto& statement = prepare(text);
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const int place = sqlite3_bind_parameter_index(prepared, fmt::format("${}", i + 1).c_str());
-      const int code = std::visit([&](const auto& value) { return bind(prepared, place, value); }, values[i]);
+      // 0 is no place: SQLite then says that there is no such parameter.
+      const int place = i < statement.places.size() ? statement.places[i] : 0;
+      const int code = std::visit([&](const auto& value) { return bind(statement.prepared, place, value); }, values[i]);
       if (code != SQLITE_OK) refuse(code, sqlite3_errmsg(db_));
     }
+    return statement.prepared;
   }
   static int bind(sqlite3_stmt* s, int at, std::monostate) { return sqlite3_bind_null(s, at); }
   static int bind(sqlite3_stmt* s, int at, std::int64_t value) { return sqlite3_bind_int64(s, at, value); }
@@ -239,7 +258,7 @@ class Sqlite final : public Connection {
   }
 
   void close() {
-    for (const auto& [text, prepared] : statements_) sqlite3_finalize(prepared);
+    for (const auto& [text, statement] : statements_) sqlite3_finalize(statement.prepared);
     statements_.clear();
     sqlite3_close(db_);
     db_ = nullptr;
@@ -247,7 +266,7 @@ class Sqlite final : public Connection {
 
   std::string path_;
   sqlite3* db_ = nullptr;
-  std::map<std::string, sqlite3_stmt*, std::less<>> statements_;
+  std::map<std::string, Statement, std::less<>> statements_;
 };
 
 }  // namespace

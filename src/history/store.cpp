@@ -116,6 +116,20 @@ Statement trend_statement(std::span<const std::int64_t> names, const Filter& fil
   return statement;
 }
 
+// Of these kernels in these records, what tells times.
+Statement times_statement(std::span<const std::int64_t> names, std::span<const RecordInfo> records) {
+  Statement statement{
+      "SELECT k.record_id, k.name_id, k.grid, k.block, k.launches, k.time_s FROM roofline_kernel k WHERE k.name_id IN "
+      "(",
+      {}};
+  for (std::size_t i = 0; i < names.size(); ++i) statement.text += (i == 0 ? "" : ", ") + statement.bind(names[i]);
+  statement.text += ") AND k.record_id IN (";
+  for (std::size_t i = 0; i < records.size(); ++i)
+    statement.text += (i == 0 ? "" : ", ") + statement.bind(records[i].id);
+  statement.text += ")";
+  return statement;
+}
+
 constexpr std::string_view kStepStatement =
     "SELECT n.name, n.full_name, n.op, {} FROM roofline_kernel k LEFT JOIN roofline_name n ON n.id = k.name_id WHERE "
     "k.record_id = $1 ORDER BY k.ordinal";
@@ -462,6 +476,33 @@ StepRecord Store::step(const RecordInfo& record) const {
   return step;
 }
 
+std::vector<StepRecord> Store::times(std::span<const RecordInfo> records, std::span<const std::string> names) const {
+  std::map<std::int64_t, KernelName> known;
+  const NameTable table(*impl_->connection);
+  for (const auto& text : names)
+    for (auto& name : table.of_family(text)) known.try_emplace(name.id, std::move(name));
+  std::vector<std::int64_t> ids;
+  for (const auto& [id, name] : known) ids.push_back(id);
+  std::vector<StepRecord> out(records.size());
+  std::map<std::int64_t, StepRecord*> by_id;
+  for (std::size_t i = 0; i < records.size(); ++i) by_id[records[i].id] = &out[i];
+  constexpr std::size_t kMost = 200;  // ids in a statement
+  for (std::size_t a = 0; a < ids.size(); a += kMost)
+    for (std::size_t b = 0; b < records.size(); b += kMost) {
+      const auto statement = times_statement(std::span(ids).subspan(a, std::min(kMost, ids.size() - a)),
+                                             records.subspan(b, std::min(kMost, records.size() - b)));
+      for (const auto& row : impl_->connection->run(statement.text, statement.values)) {
+        auto& kernel = by_id.at(row.integer(0))->kernels.emplace_back();
+        const auto& name = known.at(row.integer(1));
+        kernel.name = name.name;
+        kernel.full_name = name.full_name;
+        kernel.op = name.op;
+        read_times(row, 2, impl_->name, kernel);
+      }
+    }
+  return out;
+}
+
 std::vector<TrendPoint> Store::trend(std::string_view kernel, const Filter& filter) const {
   Transaction transaction(*impl_->connection, Lock::read);
   const auto names = NameTable(*impl_->connection).find(kernel);
@@ -549,6 +590,10 @@ std::vector<std::pair<std::string, std::string>> Store::query_plans() const {
   const std::int64_t name = 1;
   const auto trend = trend_statement({&name, 1}, {});
   explain("trend of a kernel", trend.text, trend.values);
+  RecordInfo record;
+  record.id = 1;
+  const auto times = times_statement({&name, 1}, {&record, 1});
+  explain("times of a kernel in some records", times.text, times.values);
   explain("kernel by name", NameTable::lookup_statement(), {Value(std::string("name"))});
   return out;
 }

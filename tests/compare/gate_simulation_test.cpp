@@ -50,12 +50,21 @@ struct Counts {
   std::size_t drop = 0, inconclusive = 0, improved = 0, pass = 0;
 };
 
-Counts simulate(std::size_t trials, std::size_t repeats, const Noise& noise, double slow_down, std::uint64_t seed) {
+struct Runs {
+  std::size_t n = 5;
+  Noise noise = {};
+};
+
+std::string described(const Runs& runs) {
+  return fmt::format("{}_runs_noise_{}_{}_{}", runs.n, runs.noise.of_kernel, runs.noise.of_run, runs.noise.uneven);
+}
+
+Counts simulate(std::size_t trials, const Runs& one, const Runs& other, double slow_down, std::uint64_t seed) {
   Counts out;
   Random random(seed);
   for (std::size_t i = 0; i < trials; ++i) {
-    const auto before = runs(repeats, noise, random, 1);
-    const auto after = runs(repeats, noise, random, slow_down);
+    const auto before = runs(one.n, one.noise, random, 1);
+    const auto after = runs(other.n, other.noise, random, slow_down);
     const auto verdict = gate(before, after, {}).verdict;
     if (verdict == GateVerdict::drop)
       ++out.drop;
@@ -67,10 +76,14 @@ Counts simulate(std::size_t trials, std::size_t repeats, const Noise& noise, dou
       ++out.pass;
   }
   // The figures of docs/compare.md: test_compare --gtest_filter='GateSimulation*' --gtest_output=xml
-  const auto label = fmt::format("noise_{}_{}_{}_time_{:.3f}", noise.of_kernel, noise.of_run, noise.uneven, slow_down);
+  const auto label = fmt::format("{}_then_{}_time_{:.3f}", described(one), described(other), slow_down);
   ::testing::Test::RecordProperty(label, fmt::format("of {}: drop {}, inconclusive {}, improved {}, pass {}", trials,
                                                      out.drop, out.inconclusive, out.improved, out.pass));
   return out;
+}
+
+Counts simulate(std::size_t trials, std::size_t repeats, const Noise& noise, double slow_down, std::uint64_t seed) {
+  return simulate(trials, {repeats, noise}, {repeats, noise}, slow_down, seed);
 }
 
 constexpr std::size_t kTrials = 1000;
@@ -80,7 +93,7 @@ constexpr double kDrop10 = 1 / 0.9;
 TEST(GateSimulation, FiveRunsRarelyCryWolf) {
   const auto c = simulate(kTrials, 5, {}, 1, 1);
   EXPECT_LE(c.drop, 10U);
-  EXPECT_LE(c.improved, 20U);
+  EXPECT_LE(c.improved, 10U);
   EXPECT_LE(c.inconclusive, 50U);  // a gate that never decides is of no use either
 }
 
@@ -95,6 +108,22 @@ TEST(GateSimulation, FiveRunsFind90To55) {
   EXPECT_EQ(c.pass + c.improved, 0U);
 }
 
+TEST(GateSimulation, FiveRunsSeeTenPercentLess) { EXPECT_GE(simulate(200, 5, {}, 0.9, 4).improved, 140U); }
+
+// Nothing changed, and it says neither the one nor the other: however much kernels, or sides, differ in their noise.
+TEST(GateSimulation, UnevenNoiseIsNeitherDropNorImprovement) {
+  const Noise quiet = {0.01, 0, 1}, loud = {0.06, 0, 1}, uneven = {0.01, 0, 1.0 / 3};
+  std::uint64_t seed = 31;
+  for (const auto& [one, other] :
+       {std::pair(Runs{5, uneven}, Runs{5, uneven}), std::pair(Runs{5, quiet}, Runs{5, loud}),
+        std::pair(Runs{5, loud}, Runs{5, quiet}), std::pair(Runs{10, quiet}, Runs{3, loud}),
+        std::pair(Runs{3, loud}, Runs{10, quiet})}) {
+    const auto c = simulate(kTrials, one, other, 1, seed++);
+    EXPECT_LE(c.drop, 12U) << described(one) << described(other);  // 0.5 % are promised: 5 of these, and chance
+    EXPECT_LE(c.improved, 10U) << described(one) << described(other);
+  }
+}
+
 // What the method does not assume: all kernels of a run slow together, or one is far noisier than the others.
 TEST(GateSimulation, SharedAndUnevenNoise) {
   constexpr std::size_t kFew = 200;
@@ -103,7 +132,7 @@ TEST(GateSimulation, SharedAndUnevenNoise) {
   for (const auto& noise : {shared, mixed, one_is_noisy, large}) {
     const auto c = simulate(kFew, 5, noise, 1, seed++);
     EXPECT_LE(c.drop, kFew * 2 / 100);
-    EXPECT_LE(c.improved, kFew * 3 / 100);
+    EXPECT_LE(c.improved, kFew * 2 / 100);
   }
   for (const auto& noise : {shared, mixed, one_is_noisy})
     EXPECT_GE(simulate(kFew, 5, noise, kDrop10, seed++).drop, kFew * 85 / 100);

@@ -36,6 +36,32 @@ TEST(Noise, OneRunAgainstSeveral) {
   EXPECT_TRUE(c.interval);
 }
 
+TEST(Noise, EachSideHasItsOwn) {
+  // Standard deviations 0.01 of ten runs and 0.06 of three: by Welch's and Satterthwaite's formulae.
+  const auto c = unpooled(0.1, noise_of_side(0.01, 10), noise_of_side(0.06, 3));
+  const double a = 1e-4 / 10, b = 36e-4 / 3;
+  EXPECT_NEAR(c.variance * c.scale, a + b, 1e-15);
+  EXPECT_NEAR(c.scale, 1.0 / 10 + 1.0 / 3, 1e-15);
+  EXPECT_NEAR(c.freedom, (a + b) * (a + b) / (a * a / 9 + b * b / 2), 1e-9);
+  EXPECT_EQ(c.difference, 0.1);
+  // Equal ones are what pooling makes of them.
+  const auto equal = unpooled(0, noise_of_side(0.02, 3), noise_of_side(0.02, 3));
+  EXPECT_NEAR(equal.variance, 4e-4, 1e-15);
+  EXPECT_NEAR(equal.freedom, 4, 1e-12);
+}
+
+TEST(Noise, ASideThatTellsNothingFollowsTheOther) {
+  const auto c = unpooled(0, noise_of_side(0.02, 5), noise_of_side(std::nullopt, 1));
+  EXPECT_NEAR(c.variance, 4e-4, 1e-15);
+  EXPECT_EQ(c.freedom, 4);
+  EXPECT_NEAR(c.scale, 1.2, 1e-15);
+  EXPECT_EQ(unpooled(0, noise_of_side({}, 3), noise_of_side({}, 3)).freedom, 0);
+  const auto sides = change_of({1.0, 1.1}, {1.2, 1.2}, {});
+  EXPECT_NEAR(*sides.noise_before, std::log(1.1) / std::sqrt(2), 1e-12);
+  EXPECT_FALSE(sides.noise_after) << "equal to the last bit: one run, given twice";
+  EXPECT_FALSE(change_of({1.0, 1.1}, {1.2, 1.3}, 0.03).noise_before) << "it was given";
+}
+
 TEST(Noise, NothingFromNothing) {
   EXPECT_FALSE(change_of({1.0}, {2.0}, {}).interval);
   EXPECT_EQ(change_of({1.0}, {2.0}, {}).ratio, 2.0);

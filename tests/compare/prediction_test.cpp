@@ -52,6 +52,22 @@ TEST(Prediction, OperatorByOperatorForAsManyCalls) {
   EXPECT_THAT(s.only_measured, ElementsAre("other"));
 }
 
+TEST(Prediction, TheSecondKernelOfACallIsNoCall) {
+  const auto s = score_prediction(
+      predicted(),
+      {{testing::record(
+          Specs{{.name = "nvjet_tst_64x16_TNT", .time_s = 500e-6, .launches = 32, .op = "o_proj"},
+                {.name = "cublasLt::splitKreduce_kernel", .time_s = 50e-6, .launches = 32, .op = "o_proj"},
+                {.name = "flash_fwd_splitkv_kernel", .time_s = 2900e-6, .launches = 32, .op = "attention"},
+                {.name = "flash_fwd_splitkv_combine_kernel", .time_s = 100e-6, .launches = 32, .op = "attention"}})}});
+  EXPECT_EQ(s.steps, 1);
+  ASSERT_EQ(s.kernels.size(), 2U);
+  EXPECT_EQ(s.kernels[0].calls, 32);
+  EXPECT_NEAR(s.kernels[0].measured_s, 3000e-6, 1e-12) << "but its time is the call's";
+  EXPECT_NEAR(s.kernels[0].predicted_s.value(), 3000e-6, 1e-12);
+  EXPECT_NEAR(s.kernels[1].predicted_s.value(), 400e-6, 1e-12);
+}
+
 TEST(Prediction, KernelNamesTellTheOperatorAndProductsAreOneSum) {
   const auto s = score_prediction(
       predicted(),

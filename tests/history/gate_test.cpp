@@ -100,7 +100,7 @@ TEST_P(History, OfTwoHundredRecordsTheGateFindsExactlyTheDrop) {
     if (i > 0) {
       auto baseline = history::find_baseline(store, "latest", candidate.repeats.front(), {});
       ASSERT_THAT(baseline.side.repeats, SizeIs(kRuns)) << i;
-      EXPECT_EQ(history::align_catalogues(baseline.side, candidate), i == kCorrection) << i;
+      EXPECT_EQ(history::align_catalogues(baseline.side, candidate).done, i == kCorrection) << i;
       const auto result = gate(baseline.side, candidate, {});
       if (result.verdict == GateVerdict::drop) drops.push_back(i);
       if (result.verdict == GateVerdict::inconclusive) undecided.push_back(i);
@@ -154,6 +154,21 @@ TEST_P(History, ABaselineKnowsTheNoiseWhereItIsAskedFor) {
   EXPECT_NEAR(*noise("latest", true), 0.03, 0.02);
   EXPECT_FALSE(noise("latest", false));
   EXPECT_FALSE(noise("latest:5", true)) << "repeats tell it themselves";
+  // Only the kernels that matter are looked up, and they give what all rows would.
+  std::vector<StepRecord> steps;
+  auto records = store.list();
+  std::reverse(records.begin(), records.end());
+  for (const auto& record : records) steps.push_back(store.step(record));
+  EXPECT_DOUBLE_EQ(*noise("latest", true), *history::estimate_noise(steps));
+  const std::vector<std::string> names = {"rows_kernel", "nothing is called that"};
+  const auto times = store.times(std::span(records).first(2), names);
+  ASSERT_THAT(times, SizeIs(2));
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    ASSERT_THAT(times[i].kernels, SizeIs(1));
+    EXPECT_EQ(times[i].kernels.front().name, "rows_kernel");
+    EXPECT_EQ(times[i].kernels.front().time_s, steps[i].kernels.front().time_s);
+    EXPECT_EQ(times[i].kernels.front().launches, steps[i].kernels.front().launches);
+  }
 }
 
 TEST_P(History, BaselinesAreChosenByWhatTheyAreCalled) {
@@ -204,6 +219,93 @@ TEST_P(History, ACatalogueThatOnlyGrewChangesNothing) {
   for (auto& k : record.kernels) *k.fraction_datasheet *= kCorrected / kOld;
   EXPECT_FALSE(history::to_present_catalogue(record))
       << "its own entry was corrected: what that does at a clock is not known";
+}
+
+// A side whose rows are half under the old catalogue and half under the new one would be neither.
+class Realigned : public History {
+ protected:
+  GateSide side(const Commit& commit) {
+    GateSide out;
+    for (int i = 0; i < 3; ++i) out.repeats.push_back(read_record(run(commit), "run"));
+    return out;
+  }
+  static Commit now() {
+    Commit commit;
+    commit.bandwidth = kCorrected;
+    return commit;
+  }
+  // Placed at the clock of the run, by a roof that has moved since.
+  static void place_at_clock(KernelRecord& k) {
+    k.ceiling = CeilingKind::at_clock;
+    k.fraction_datasheet = k.fraction;
+  }
+};
+ROOFLINE_ON_BOTH_STORES(Realigned);
+
+TEST_P(Realigned, RowsThatCannotFollowLoseTheirFractionAndAreNamed) {
+#ifndef ROOFLINE_TOML
+  GTEST_SKIP() << "no TOML: a machine cannot be corrected";
+#endif
+  auto before = side({}), after = side(now());
+  for (auto* side : {&before, &after})
+    for (auto& record : side->repeats) place_at_clock(record.kernels.at(1));
+  const auto lost = before.repeats.front().kernels.at(1).name;
+  const auto kept = before.repeats.front().kernels.at(0).name;
+  const auto aligned = history::align_catalogues(before, after);
+  EXPECT_TRUE(aligned.done);
+  EXPECT_THAT(aligned.left_out, ElementsAre(lost));
+  EXPECT_THAT(history::describe(aligned).back(), HasSubstr(lost));
+  for (const auto& record : before.repeats) {
+    EXPECT_EQ(record.catalogue_version, MachineCatalogue::instance().version());
+    EXPECT_TRUE(record.kernels.at(0).fraction);
+    EXPECT_FALSE(record.kernels.at(1).fraction);
+    EXPECT_TRUE(record.kernels.at(1).time_s) << "times are what they were";
+    EXPECT_FALSE(record.fraction) << "a total without one of its kernels is not comparable";
+    EXPECT_LT(record.placed_time_share, 0.99);
+  }
+  const auto result = gate(before, after, {});
+  for (const auto& f : result.findings) {
+    if (f.before_name == lost) {
+      EXPECT_EQ(f.verdict, GateVerdict::inconclusive);
+      EXPECT_THAT(f.reasons.back(), HasSubstr("another version of the machine catalogue"));
+    } else if (f.before_name == kept) {
+      EXPECT_TRUE(f.fraction.ratio);
+    }
+  }
+  EXPECT_NE(result.verdict, GateVerdict::drop);
+}
+
+// In one repeat only: the others of that side must not stand for it.
+TEST_P(Realigned, AFractionThatOneRepeatLostIsMissing) {
+#ifndef ROOFLINE_TOML
+  GTEST_SKIP() << "no TOML: a machine cannot be corrected";
+#endif
+  auto before = side({}), after = side(now());
+  place_at_clock(before.repeats.at(2).kernels.at(1));
+  ASSERT_THAT(history::align_catalogues(before, after).left_out, SizeIs(1));
+  const auto comparison = compare(before, after);
+  for (const auto& row : comparison.kernels)
+    EXPECT_EQ(row.fraction.before.has_value(),
+              comparison.before[row.before.front()].name != before.repeats.at(2).kernels.at(1).name);
+  const auto lost = std::find_if(comparison.before.begin(), comparison.before.end(),
+                                 [](const SideKernel& k) { return !k.mean.fraction; });
+  ASSERT_NE(lost, comparison.before.end());
+  EXPECT_THAT(lost->mean.reason, HasSubstr("another version of the machine catalogue"));
+}
+
+TEST_P(Realigned, AllRepeatsGoOrNone) {
+#ifndef ROOFLINE_TOML
+  GTEST_SKIP() << "no TOML: a machine cannot be corrected";
+#endif
+  auto before = side({}), after = side(now());
+  before.repeats.at(1).machines = {"A GPU that nobody knows"};
+  const auto fraction = before.repeats.front().kernels.front().fraction;
+  const auto aligned = history::align_catalogues(before, after);
+  EXPECT_FALSE(aligned.done);
+  EXPECT_TRUE(history::describe(aligned).empty());
+  EXPECT_EQ(before.repeats.front().catalogue_version, "old");
+  EXPECT_EQ(before.repeats.front().kernels.front().fraction, fraction);
+  EXPECT_EQ(gate(before, after, {}).verdict, GateVerdict::inconclusive);
 }
 
 }  // namespace
