@@ -100,6 +100,9 @@ struct ChartMatch {
 };
 Chart comparison_chart(const Report& before, const Report& after, std::span<const ChartMatch> matches);
 
+// The roofs of a machine without a kernel: those of `drawn`, and where that is not the datasheet's, its beside them.
+Chart machine_chart(const Machine& machine, const Ceiling& drawn);
+
 // The chart that says most of this report: hierarchical for one row whose caches were counted, else report_chart().
 Chart best_chart(const Report& report);
 

@@ -155,8 +155,13 @@ void add_not_shown(const NotShown& hidden, Chart& chart) {
 
 void explain_marks(Chart& chart) {
   const auto any = [&](auto test) { return std::any_of(chart.points.begin(), chart.points.end(), test); };
-  if (any([](const ChartPoint& p) { return p.toward == Toward::up || p.flops_unknown; }))
-    chart.notes.emplace_back("Open marks with an arrow are lower bounds: FLOPs were not all counted.");
+  if (any([](const ChartPoint& p) { return p.toward == Toward::up; }))
+    chart.notes.emplace_back("Open marks with an arrow up are lower bounds: FLOPs were not all counted.");
+  if (any([](const ChartPoint& p) { return p.flops_unknown; }))
+    chart.notes.emplace_back(
+        "Open marks on the strip: FLOPs were not counted; their height is the share of DRAM, their fraction of the "
+        "roof a "
+        "lower bound.");
   if (any([](const ChartPoint& p) { return p.toward == Toward::left || p.toward == Toward::right; }))
     chart.notes.emplace_back(
         "Open marks with an arrow to the side: the bytes of that level are a bound, the true intensity lies that way.");

@@ -19,7 +19,7 @@ struct Field {
   double page, cells;
 };
 using Fields = std::array<Field, 4>;
-constexpr Fields kFields = {{{"time", 214, 58}, {"FLOP/B", 158, 42}, {"FLOP/s", 84, 18}, {"of roof", 12, 0}}};
+constexpr Fields kFields = {{{"time", 214, 58}, {"FLOP/B", 162, 42}, {"FLOP/s", 84, 18}, {"of roof", 12, 0}}};
 // Where the width allows no more than two: those of no width are left out.
 constexpr Fields kFewFields = {{{"time", 80, 18}, {"", 0, 0}, {"", 0, 0}, {"of roof", 12, 0}}};
 
@@ -32,9 +32,11 @@ std::string roof_share(const ChartPoint& p) {
 }
 
 std::array<std::string, kFields.size()> field_texts(const ChartPoint& p) {
-  const std::string none = p.flops_unknown ? "?" : "0";
-  return {numbers::share(p.share), p.intensity ? numbers::ratio(*p.intensity) : none,
-          p.flops_per_s ? si(*p.flops_per_s, "F/s") : none, roof_share(p)};
+  if (p.intensity && p.flops_per_s)
+    return {numbers::share(p.share), numbers::ratio(*p.intensity), si(*p.flops_per_s, "F/s"), roof_share(p)};
+  // On the strip: what its place there says.
+  const auto dram = p.dram_fraction ? numbers::percent(*p.dram_fraction) + " DRAM" : "";
+  return {numbers::share(p.share), p.flops_unknown ? "?" : "0", dram, roof_share(p)};
 }
 
 }  // namespace
@@ -53,7 +55,7 @@ void PageFlow::text(Point at, std::string what, Ink ink, Anchor anchor, std::siz
   }
   const double half = s_.line_height(ink) / 2;
   scene_.items.push_back(
-      Text{at, std::move(what), ink, anchor, {left, at.y - half, left + w, at.y + half}, false, point});
+      Text{at, std::move(what), ink, anchor, {left, at.y - half, left + w, at.y + half}, 0, {}, point});
 }
 
 std::string PageFlow::fitted(std::string_view what, double width, Ink ink) const {
@@ -99,7 +101,10 @@ double PageFlow::key_slot(std::string_view what) {
 void PageFlow::key_line(Ink ink, std::string_view what, bool arrow) {
   const double x = key_slot(what);
   const double y = y_ + s_.line_height(Ink::key) / 2;
-  scene_.items.push_back(Line{{{x, y}, {x + unit(18, 3), y}}, ink, arrow && !s_.cells});
+  if (arrow && s_.cells)
+    text({x + 2, y}, ink == Ink::gain ? (s_.unicode ? "↑" : "^") : (s_.unicode ? "→" : ">"), Ink::key, Anchor::start);
+  else
+    scene_.items.push_back(Line{{{x, y}, {x + unit(18, 3), y}}, ink, arrow});
   text({x + unit(22, 6), y}, std::string(what), Ink::key, Anchor::start);
 }
 
@@ -110,13 +115,13 @@ void PageFlow::key_marks(const Chart& chart) {
     const auto name = to_string(position);
     const double x = key_slot(name);
     const double y = y_ + s_.line_height(Ink::key) / 2;
-    scene_.items.push_back(Marker{{x + unit(9, 1), y}, unit(5.5, 1), position, Toward::nowhere, Marker::kNone});
+    scene_.items.push_back(Marker{{x + unit(9, 1), y}, unit(5.5, 1), position, Toward::nowhere, false, Marker::kNone});
     text({x + unit(22, 4), y}, std::string(name), Ink::key, Anchor::start);
   }
 }
 
 void PageFlow::key_sizes(const Chart& chart) {
-  if (s_.cells || !chart.links.empty()) return;
+  if (s_.cells || chart.points.empty() || !chart.links.empty()) return;
   static constexpr std::array<double, 2> kShares = {0.1, 0.01};
   const std::string what = "10%, 1% of the time";
   double symbols = 0;
@@ -125,7 +130,8 @@ void PageFlow::key_sizes(const Chart& chart) {
   const double y = y_ + s_.line_height(Ink::key) / 2;
   for (const double share : kShares) {
     const double r = s_.marker_most * std::sqrt(share);
-    scene_.items.push_back(Marker{{x + r, y}, r, Position::unplaced, Toward::nowhere, Marker::kNone, false, true});
+    scene_.items.push_back(
+        Marker{{x + r, y}, r, Position::unplaced, Toward::nowhere, false, Marker::kNone, false, true});
     x += 2 * r + 4;
   }
   text({x + 2, y}, what, Ink::key, Anchor::start);
@@ -161,8 +167,8 @@ void PageFlow::list_entry(const Chart& chart, const ListedPoint& entry, double l
   const auto& p = chart.points[entry.point];
   const double y = y_ + s_.line_height(Ink::list) / 2;
   text({left + unit(24, 8), y}, fmt::format("{}{}", p.number, entry.numbered ? "" : "*"), Ink::list, Anchor::end);
-  const auto toward = p.flops_unknown ? Toward::up : p.toward;
-  scene_.items.push_back(Marker{{left + unit(33, 9), y}, unit(3.5, 1), p.position, toward, Marker::kNone});
+  scene_.items.push_back(
+      Marker{{left + unit(33, 9), y}, unit(3.5, 1), p.position, Toward::nowhere, is_open(p), Marker::kNone});
   const auto& fields = fields_for(width, s_.cells);
   const double name_room = width - unit(fields[0].page + 40 + 42, fields[0].cells + 14 + 12);
   text({left + unit(42, 12), y}, fitted(p.label, name_room, Ink::list), Ink::list, Anchor::start, entry.point);
@@ -191,7 +197,8 @@ void PageFlow::list(const Chart& chart, const std::vector<ListedPoint>& listed) 
   y_ = top + static_cast<double>(rows + 1) * s_.line_height(Ink::list) + unit(4, 0);
   if (std::any_of(listed.begin(), listed.begin() + static_cast<std::ptrdiff_t>(n),
                   [](const auto& l) { return !l.numbered; }))
-    lines("* no room for its number in the picture: find it by its intensity and rate.", Ink::note);
+    lines("* no room for its number in the picture: find it by its intensity and rate, or by its share of DRAM.",
+          Ink::note);
   if (n == listed.size()) return;
   double share = 0;
   for (auto i = n; i < listed.size(); ++i) share += chart.points[listed[i].point].share;

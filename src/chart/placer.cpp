@@ -27,13 +27,11 @@ void Occupancy::add(const Box& box, double weight) {
     for (auto x = c.left; x < c.right; ++x) weights_[y * columns_ + x] += static_cast<float>(weight);
 }
 
-void Occupancy::add_line(Point a, Point b, double weight) {
-  const auto steps = static_cast<std::size_t>(std::ceil(distance(a, b) / cell_)) + 1;
-  for (std::size_t i = 0; i <= steps; ++i) {
-    const double t = static_cast<double>(i) / static_cast<double>(steps);
-    const Point p{a.x + t * (b.x - a.x), a.y + t * (b.y - a.y)};
-    if (area_.contains(p)) add({p.x, p.y, p.x + cell_ / 2, p.y + cell_ / 2}, weight);
-  }
+void Occupancy::raise(const Box& box, double weight) {
+  const auto c = cells(box);
+  for (auto y = c.top; y < c.bottom; ++y)
+    for (auto x = c.left; x < c.right; ++x)
+      weights_[y * columns_ + x] = std::max(weights_[y * columns_ + x], static_cast<float>(weight));
 }
 
 double Occupancy::covered(const Box& box) const {
@@ -45,15 +43,45 @@ double Occupancy::covered(const Box& box) const {
   return sum / static_cast<double>((c.right - c.left) * (c.bottom - c.top));
 }
 
-Placer::Placer(const Box& area, const Distances& distances)
-    : area_(area), distances_(distances), taken_(area, distances.cells ? 1.0 : 3.0) {}
+double Occupancy::most(const Box& box) const {
+  const auto c = cells(box);
+  float most = 0;
+  for (auto y = c.top; y < c.bottom; ++y)
+    for (auto x = c.left; x < c.right; ++x) most = std::max(most, weights_[y * columns_ + x]);
+  return most;
+}
 
-Box Placer::candidate_box(Point mark, double reach, double angle, double width, double height) const {
+namespace {
+double cell_size(bool cells) { return cells ? 1.0 : 3.0; }
+}  // namespace
+
+Placer::Placer(const Box& area, const Distances& distances)
+    : area_(area),
+      distances_(distances),
+      taken_(area, cell_size(distances.cells)),
+      touched_(area, cell_size(distances.cells)) {}
+
+void Placer::avoid(const Box& box, Weight weight) {
+  taken_.add(box, weight.whole);
+  touched_.raise(box, weight.touch);
+}
+
+void Placer::avoid_line(Point a, Point b, Weight weight) {
+  const double cell = cell_size(distances_.cells);
+  const auto steps = static_cast<std::size_t>(std::ceil(distance(a, b) / cell)) + 1;
+  for (std::size_t i = 0; i <= steps; ++i) {
+    const double t = static_cast<double>(i) / static_cast<double>(steps);
+    const Point p{a.x + t * (b.x - a.x), a.y + t * (b.y - a.y)};
+    if (area_.contains(p)) avoid({p.x, p.y, p.x + cell / 2, p.y + cell / 2}, weight);
+  }
+}
+
+Box Placer::candidate_box(Point mark, double reach, Direction direction, double width, double height) const {
   // The label's nearest side or corner, not its middle, stands at the distance.
   constexpr double kSideways = 0.3;
-  const double c = std::cos(angle);
-  const double s = std::sin(angle);
-  const double dx = std::abs(c) < kSideways ? 0 : std::copysign(width / 2, c);
+  const double c = std::cos(direction.angle * std::numbers::pi);
+  const double s = std::sin(direction.angle * std::numbers::pi);
+  const double dx = std::abs(c) < kSideways ? direction.slide * width : std::copysign(width / 2, c);
   const double dy = std::abs(s) < kSideways ? 0 : std::copysign(height / 2, s);
   const Point middle{mark.x + c * reach + dx, mark.y + s * reach + dy};
   Box box{middle.x - width / 2, middle.y - height / 2, middle.x + width / 2, middle.y + height / 2};
@@ -68,7 +96,10 @@ Box Placer::candidate_box(Point mark, double reach, double angle, double width, 
 
 bool Placer::is_free(const Box& box) const {
   if (!area_.contains(box)) return false;
-  if (std::any_of(boxes_.begin(), boxes_.end(), [&](const Box& b) { return b.overlaps(box); })) return false;
+  // Two texts in one row of cells need a space between them.
+  const double apart = distances_.cells ? 2 : 0;
+  const Box room{box.left - apart, box.top, box.right + apart, box.bottom};
+  if (std::any_of(boxes_.begin(), boxes_.end(), [&](const Box& b) { return b.overlaps(room); })) return false;
   return std::none_of(leaders_.begin(), leaders_.end(), [&](const auto& l) { return crosses(l.first, l.second, box); });
 }
 
@@ -76,27 +107,28 @@ bool Placer::leader_is_free(Point from, Point to) const {
   return std::none_of(boxes_.begin(), boxes_.end(), [&](const Box& b) { return crosses(from, to, b); });
 }
 
-std::optional<Placed> Placer::place(Point mark, double radius, double width, double height) {
+std::optional<Placed> Placer::place(Point mark, double radius, double width, double height, double most) {
   // Beside the mark reads best, then above and below, then the diagonals.
-  static constexpr std::array<double, 24> kAngles = {0,     1,    -0.5,  0.5,  -0.25, 0.25, -0.75, 0.75,
-                                                     -0.12, 0.12, -0.88, 0.88, -0.37, 0.37, -0.63, 0.63,
-                                                     -0.06, 0.06, -0.94, 0.94, -0.44, 0.44, -0.56, 0.56};
-  constexpr std::size_t kNear = 12;  // angles that make a difference on the inner rings
+  static constexpr std::array<Direction, 28> kDirections = {
+      {{0, 0},      {1, 0},       {-0.5, 0},  {0.5, 0},   {-0.25, 0}, {0.25, 0},    {-0.75, 0},
+       {0.75, 0},   {-0.12, 0},   {0.12, 0},  {-0.88, 0}, {0.88, 0},  {-0.5, 0.35}, {-0.5, -0.35},
+       {0.5, 0.35}, {0.5, -0.35}, {-0.37, 0}, {0.37, 0},  {-0.63, 0}, {0.63, 0},    {-0.06, 0},
+       {0.06, 0},   {-0.94, 0},   {0.94, 0},  {-0.44, 0}, {0.44, 0},  {-0.56, 0},   {0.56, 0}}};
+  constexpr std::size_t kNear = 16;  // directions that make a difference on the inner rings
   constexpr std::size_t kRings = 7;
   constexpr double kRingCost = 0.22;
-  constexpr double kTooMuch = 2.4;  // rather no label than one on top of other things
   std::optional<Candidate> best;
   for (std::size_t ring = 0; ring < kRings; ++ring) {
     const double reach = radius + distances_.gap + static_cast<double>(ring * ring + ring) / 2 * distances_.leader_step;
-    for (std::size_t i = 0; i < (ring < 2 ? kNear : kAngles.size()); ++i) {
+    for (std::size_t i = 0; i < (ring < 2 ? kNear : kDirections.size()); ++i) {
       const double cost0 = kRingCost * static_cast<double>(ring) + 0.01 * static_cast<double>(i);
       if (best && cost0 >= best->cost) continue;
-      const auto box = candidate_box(mark, reach, kAngles[i] * std::numbers::pi, width, height);
+      const auto box = candidate_box(mark, reach, kDirections[i], width, height);
       if (!is_free(box)) continue;
-      const double cost = cost0 + taken_.covered(box);
-      if (cost > kTooMuch || (best && cost >= best->cost)) continue;
+      const double all = cost0 + cost(box);
+      if (all > most || (best && all >= best->cost)) continue;
       if (ring > 0 && !leader_is_free(mark, box.nearest(mark))) continue;
-      best = Candidate{box, cost};
+      best = Candidate{box, all};
     }
   }
   if (!best) return std::nullopt;
@@ -106,26 +138,27 @@ std::optional<Placed> Placer::place(Point mark, double radius, double width, dou
   if (distance(mark, end) > radius + distances_.gap + distances_.leader_step / 2) {
     placed.leader = end;
     leaders_.emplace_back(mark, end);
-    taken_.add_line(mark, end, 1.0);
+    avoid_line(mark, end, {1.0, 0.3});
   }
   return placed;
 }
 
-std::optional<Box> Placer::place_first(const std::vector<Box>& candidates) {
-  constexpr double kTooMuch = 0.8;  // a name that covers lines says nothing of its own
-  constexpr double kClearlyBetter = 0.05;
-  const Box* best = nullptr;
+std::optional<std::size_t> Placer::place_first(const std::vector<std::vector<Box>>& candidates) {
+  constexpr double kTooMuch = 0.9;  // a name that covers lines says nothing of its own
+  constexpr double kClearlyBetter = 0.12;
+  std::optional<std::size_t> best;
   double least = 0;
-  for (const auto& box : candidates) {
-    if (!is_free(box)) continue;
-    const double cost = taken_.covered(box);
-    if (cost > kTooMuch || (best != nullptr && cost >= least - kClearlyBetter)) continue;
-    best = &box;
-    least = cost;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const auto& boxes = candidates[i];
+    if (!std::all_of(boxes.begin(), boxes.end(), [&](const Box& b) { return is_free(b); })) continue;
+    double most = 0;
+    for (const auto& box : boxes) most = std::max(most, cost(box));
+    if (most > kTooMuch || (best && most >= least - kClearlyBetter)) continue;
+    best = i;
+    least = most;
   }
-  if (best == nullptr) return std::nullopt;
-  boxes_.push_back(*best);
-  return *best;
+  if (best) boxes_.insert(boxes_.end(), candidates[*best].begin(), candidates[*best].end());
+  return best;
 }
 
 }  // namespace roofline::chart

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
 
@@ -156,6 +157,23 @@ void add_in_use(const Use& use, bool caches, Chart& chart) {
     add_unique(roofs_of(use, *datasheet, ChartRoof::Role::datasheet, false), "", " datasheet", chart);
 }
 
+// What people compare machines by, dense; the names of one line become one.
+std::vector<ChartRoof> all_roofs(const Ceiling& ceiling, ChartRoof::Role role) {
+  constexpr std::array<std::string_view, 8> kFormats = {"fp64.vector", "fp64.tensor", "fp32.vector", "tf32.tensor",
+                                                        "bf16.tensor", "fp16.tensor", "fp8.tensor",  "fp4.tensor"};
+  std::vector<ChartRoof> out;
+  for (const auto& b : ceiling.bandwidths) {
+    const bool l2 = b.level == MemoryLevel::l2 && b.definition != "lts_t";
+    if (b.bytes_per_s > 0 && (b.level == MemoryLevel::dram || l2)) out.push_back(memory_roof(b, role));
+  }
+  for (const auto key : kFormats) {
+    const auto precision = *parse_precision(key);
+    if (const auto peak = ceiling.peak(precision); peak && peak->high > 0)
+      out.push_back(compute_roof(precision, peak->high, role));
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string level_name(MemoryLevel level, const Definition& definition) {
@@ -179,6 +197,11 @@ void add_roofs(std::span<const ShownRows> shown, bool caches, Chart& chart) {
     const auto* ceiling = uses[i].machine->ceiling(uses[i].kind);
     if (ceiling == nullptr) continue;
     const bool same = same_machine(*uses[i].machine, *uses.front().machine);
+    if (same && ceiling->kind == CeilingKind::datasheet) {
+      // Some kernels are judged by it: the same dashed roofs, of these kernels' precisions too.
+      add_unique(roofs_of(uses[i], *ceiling, ChartRoof::Role::datasheet, false), "", " datasheet", chart);
+      continue;
+    }
     const auto name = same ? ceiling_text(*ceiling) : machine_name(*uses[i].machine);
     add_unique(roofs_of(uses[i], *ceiling, ChartRoof::Role::other, false), name + ": ", "", chart);
   }
@@ -188,3 +211,19 @@ void add_roofs(std::span<const ShownRows> shown, bool caches, Chart& chart) {
 }
 
 }  // namespace roofline::chart
+
+namespace roofline {
+
+Chart machine_chart(const Machine& machine, const Ceiling& drawn) {
+  Chart out;
+  out.title = chart::machine_name(machine);
+  out.subtitle = chart::ceiling_text(drawn);
+  chart::add_unique(chart::all_roofs(drawn, ChartRoof::Role::in_use), "", "", out);
+  const auto* datasheet = machine.ceiling(CeilingKind::datasheet);
+  if (datasheet != nullptr && drawn.kind != CeilingKind::datasheet)
+    chart::add_unique(chart::all_roofs(*datasheet, ChartRoof::Role::datasheet), "", " datasheet", out);
+  chart::add_ridges(out);
+  return out;
+}
+
+}  // namespace roofline

@@ -56,7 +56,8 @@ struct Marker {
   Point at;
   double radius = 0;  // of the circle with the marker's area
   Position position = Position::unplaced;
-  Toward toward = Toward::nowhere;  // drawn open, with an arrow, unless nowhere
+  Toward toward = Toward::nowhere;  // where the truth lies: an arrow, unless nowhere
+  bool open = false;                // a bound, or something unknown
   std::size_t point = kNone;        // index into Chart::points
   bool past = false;                // drawn pale
   bool size_only = false;           // a circle of the key that shows what an area means
@@ -68,10 +69,23 @@ struct Text {
   std::string text;
   Ink ink = Ink::label;
   Anchor anchor = Anchor::start;
-  Box box;               // what it covers
-  bool upright = false;  // turned by a quarter, reading upwards
+  Box box;                 // around it
+  double turn = 0;         // degrees, clockwise, about `at`
+  std::vector<Box> along;  // of a slanted text: what it covers, which leaves out the corners of `box`
   std::size_t point = Marker::kNone;
 };
+
+inline std::vector<Box> boxes_of(const Text& t) { return t.along.empty() ? std::vector<Box>{t.box} : t.along; }
+
+// Of the arrow that a bound carries: its direction, and where it ends, from the middle of the mark.
+inline Point direction_of(Toward toward) {
+  if (toward == Toward::up) return {0, -1};
+  return {toward == Toward::left ? -1.0 : toward == Toward::right ? 1.0 : 0.0, 0};
+}
+inline double bound_reach(double radius) { return 5 + 1.5 * radius; }
+
+// Drawn open: a bound, or FLOPs that nobody counted.
+inline bool is_open(const ChartPoint& p) { return p.toward != Toward::nowhere || p.flops_unknown; }
 
 using Item = std::variant<Rectangle, Line, Marker, Text>;
 

@@ -73,6 +73,7 @@ Surface page_surface(double width) {
   s.listed = 500;
   s.name_columns = 28;
   s.list_columns = width >= 900 ? 2 : 1;
+  s.roof_columns = 60;
   return s;
 }
 
@@ -91,6 +92,7 @@ Surface cell_surface(std::size_t columns, bool unicode) {
   s.arrows = 6;
   s.listed = 40;
   s.name_columns = std::clamp<std::size_t>(columns / 5, 12, 28);
+  s.roof_columns = 48;
   return s;
 }
 

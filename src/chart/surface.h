@@ -24,6 +24,7 @@ struct Surface {
   std::size_t listed = 0;        // most entries of the list
   std::size_t name_columns = 0;  // longest name beside a point
   std::size_t list_columns = 1;  // entries side by side
+  std::size_t roof_columns = 0;  // longest name of a roof
 
   double text_width(std::string_view text, Ink ink) const;
   double line_height(Ink ink) const;

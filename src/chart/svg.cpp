@@ -98,10 +98,8 @@ std::string style_sheet(SvgTheme theme) {
     else
       out += fmt::format(".{}{{fill:none;{}}}.h{}{{stroke:none}}", s.name, s.rest, s.name);
   }
-  out +=
-      ".halo{stroke-width:3px;stroke-linejoin:round;paint-order:stroke}.mark{fill-opacity:.85;stroke-width:1}.past{"
-      "fill-opacity:.4}";
-  out += ".open{fill-opacity:.9;stroke-width:1.8}";
+  out += ".halo{stroke-width:3px;stroke-linejoin:round;paint-order:stroke}.mark{fill-opacity:.85;stroke-width:1}";
+  out += ".open{fill-opacity:.9;stroke-width:1.8}.past{fill-opacity:.4;stroke-opacity:.6}";
   out += colours(theme == SvgTheme::dark);
   if (theme == SvgTheme::automatic) out += "@media (prefers-color-scheme:dark){" + colours(true) + "}";
   return out;
@@ -287,12 +285,8 @@ class SvgWriter {
       return;
     }
     const auto* colour = kPositions[static_cast<std::size_t>(m.position)].name;
-    const bool open = m.toward != Toward::nowhere;
-    emit("<path class=\"{}{} {}\" d=\"{}\"", open ? "o" : "", colour,
-         open     ? "open"
-         : m.past ? "mark past"
-                  : "mark",
-         shape(m));
+    const auto* look = m.open ? "open" : "mark";
+    emit("<path class=\"{}{} {}{}\" d=\"{}\"", m.open ? "o" : "", colour, look, m.past ? " past" : "", shape(m));
     if (m.point == Marker::kNone) {
       out_ += "/>\n";
     } else {
@@ -300,15 +294,15 @@ class SvgWriter {
       emit("><title>{} {}&#10;{}</title></path>\n", p.number,
            escaped(shown_text(p.full_name.empty() ? p.label : p.full_name, kLongestName, true)), escaped(p.facts));
     }
-    if (open) bound_arrow(m);
+    if (m.toward != Toward::nowhere) bound_arrow(m);
   }
 
   // From the open mark towards where the truth lies.
   void bound_arrow(const Marker& m) {
-    const Point way = m.toward == Toward::up ? Point{0, -1} : m.toward == Toward::left ? Point{-1, 0} : Point{1, 0};
-    const double length = 5 + 0.5 * m.radius;
+    const auto way = direction_of(m.toward);
     const Point from{m.at.x + way.x * m.radius, m.at.y + way.y * m.radius};
-    add(Line{{from, {from.x + way.x * length, from.y + way.y * length}}, Ink::link, true});
+    const double end = bound_reach(m.radius);
+    add(Line{{from, {m.at.x + way.x * end, m.at.y + way.y * end}}, Ink::link, true});
   }
 
   void add(const Text& t) {
@@ -319,8 +313,9 @@ class SvgWriter {
                                                    : " text-anchor=\"middle\"";
     const bool halo = t.ink == Ink::label || t.ink == Ink::number || t.ink == Ink::roof_text;
     const auto* name = style_of(t.ink).name;
-    const auto turned =
-        t.upright ? fmt::format(" transform=\"rotate(-90 {} {})\"", num(t.at.x), num(t.at.y)) : std::string();
+    const auto turned = t.turn == 0
+                            ? std::string()
+                            : fmt::format(" transform=\"rotate({} {} {})\"", num(t.turn), num(t.at.x), num(t.at.y));
     emit("<text class=\"{}{}\" x=\"{}\" y=\"{}\"{}{}>{}</text>\n", name, halo ? " halo" : "", num(t.at.x),
          num(baseline), anchor, turned, escaped(t.text));
   }

@@ -21,7 +21,8 @@ constexpr std::string_view kReset = "\x1b[0m";
 
 constexpr std::array<std::string_view, 7> kMarks = {"✕", "●", "▲", "■", "◆", "▼", "✚"};
 constexpr std::array<std::string_view, 7> kOpenMarks = {"✕", "○", "△", "□", "◇", "▽", "✚"};
-constexpr std::array<std::string_view, 7> kAsciiMarks = {"x", "o", "^", "#", "*", "v", "+"};
+// None that an arrow uses.
+constexpr std::array<std::string_view, 7> kAsciiMarks = {"x", "o", "@", "#", "*", "%", "+"};
 
 struct Cell {
   std::string glyph;       // empty: the dots, if any; "\0" is never a glyph
@@ -107,7 +108,7 @@ class Canvas {
     auto* cell = at(m.at);
     if (cell == nullptr) return;
     const auto index = static_cast<std::size_t>(m.position);
-    const auto& marks = !style_.unicode ? kAsciiMarks : m.toward == Toward::nowhere ? kMarks : kOpenMarks;
+    const auto& marks = !style_.unicode ? kAsciiMarks : m.open ? kOpenMarks : kMarks;
     cell->glyph = marks[index];
     cell->colour = kPositionColours[index];
   }

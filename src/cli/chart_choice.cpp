@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <set>
 
+#include "report/labels.h"
 #include "roofline/error.h"
 
 namespace roofline::cli {
@@ -27,16 +28,24 @@ Chart trajectory(const Report& report) {
     throw UsageError(fmt::format("--chart=trajectory joins two rows or more; this report has {}", report.rows.size()));
   std::vector<ChartStep> steps;
   std::set<std::size_t> files;
-  for (const auto& row : report.rows) files.insert(row.input);
-  const bool by_file = files.size() == report.rows.size();
+  std::set<std::string> names;
+  for (const auto& row : report.rows) {
+    files.insert(row.input);
+    names.insert(row.name);
+  }
+  const auto n = report.rows.size();
+  const bool by_file = files.size() == n;
   for (std::size_t i = 0; i < report.rows.size(); ++i) {
     const auto& row = report.rows[i];
     const auto file = row.input < report.inputs.size()
                           ? std::filesystem::path(report.inputs[row.input].path).stem().string()
                           : std::string();
-    steps.push_back({&report, i, by_file ? file : fmt::format("{} {}", row.name, i + 1)});
+    steps.push_back({&report, i,
+                     by_file             ? file
+                     : names.size() == n ? row.name
+                                         : fmt::format("{} {}", row.name, i + 1)});
   }
-  return trajectory_chart(report.rows.front().name, steps);
+  return trajectory_chart(names.size() == 1 ? *names.begin() : report::input_names(report), steps);
 }
 
 }  // namespace

@@ -27,13 +27,20 @@ std::vector<T> items(const Scene& scene) {
 
 bool in_picture(const Text& t) { return t.ink == Ink::label || t.ink == Ink::number || t.ink == Ink::roof_text; }
 
+bool overlap(const Text& a, const Text& b) {
+  for (const auto& x : boxes_of(a))
+    for (const auto& y : boxes_of(b))
+      if (x.grown(-0.1).overlaps(y)) return true;
+  return false;
+}
+
 // Overlapping pairs of texts, a tenth of a unit tolerated.
 std::vector<std::string> clashes(const Scene& scene) {
   const auto texts = items<Text>(scene);
   std::vector<std::string> out;
   for (std::size_t i = 0; i < texts.size(); ++i)
     for (std::size_t j = i + 1; j < texts.size(); ++j)
-      if (texts[i].box.grown(-0.1).overlaps(texts[j].box)) out.push_back(texts[i].text + " / " + texts[j].text);
+      if (overlap(texts[i], texts[j])) out.push_back(texts[i].text + " / " + texts[j].text);
   return out;
 }
 
@@ -151,6 +158,85 @@ TEST(Layout, GainArrowsEndOnTheRoofThatBinds) {
   }
 }
 
+// A chart of marks on the strip alone.
+Chart strip_chart(std::size_t n) {
+  Chart c;
+  for (std::size_t i = 0; i < n; ++i) {
+    ChartPoint p;
+    p.number = i + 1;
+    p.label = "kernel " + std::to_string(i);
+    p.dram_fraction = 0.4;
+    p.fraction = 0.4;
+    p.share = p.area = 0.05;
+    c.points.push_back(p);
+  }
+  return c;
+}
+
+TEST(Layout, AStripThatHoldsEveryKernelGetsMostOfThePicture) {
+  const auto few = lay_out(report_chart(llama_step()), page_surface(1000));
+  const auto all = lay_out(strip_chart(30), page_surface(1000));
+  EXPECT_LT(few.strip.width(), 200);
+  EXPECT_GT(all.strip.width(), 500);
+  double before = 0;
+  for (const auto& m : items<Marker>(all)) {
+    if (m.point == Marker::kNone || m.point == 0) continue;
+    EXPECT_GT(m.at.x, before) << "more time stands further to the left";
+    before = m.at.x;
+  }
+}
+
+TEST(Layout, OnTheStripOnlyTheWayToDramIsAGain) {
+  auto c = strip_chart(1);
+  c.points[0].look = true;
+  c.points[0].gain_s = 1e-3;
+  const auto arrows = [](const Scene& scene) {
+    std::size_t n = 0;
+    for (const auto& l : items<Line>(scene)) n += l.ink == Ink::gain && l.arrow && scene.strip.contains(l.points[0]);
+    return n;
+  };
+  EXPECT_EQ(arrows(lay_out(c, page_surface(1000))), 1U);
+  c.points[0].fraction = 0.7;  // another roof binds
+  EXPECT_EQ(arrows(lay_out(c, page_surface(1000))), 0U);
+}
+
+TEST(Layout, UnknownFlopsAreOpenMarksWithoutAnArrow) {
+  auto c = strip_chart(1);
+  c.points[0].flops_unknown = true;
+  for (const auto& m : items<Marker>(lay_out(c, page_surface(1000)))) {
+    if (m.point == Marker::kNone) continue;
+    EXPECT_TRUE(m.open);
+    EXPECT_EQ(m.toward, Toward::nowhere);
+  }
+}
+
+TEST(Layout, NamesThatLookTheSameOnceTheyAreCutGetTheirNumber) {
+  auto c = strip_chart(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    c.points[i].label = "kernel" + std::string(80, 'x') + std::to_string(i) + std::string(80, 'x') + "end";
+    c.points[i].dram_fraction = 0.2 + 0.5 * static_cast<double>(i);
+  }
+  std::set<std::string> names;
+  for (const auto& t : items<Text>(lay_out(c, page_surface(1000))))
+    if (t.ink == Ink::label) names.insert(t.text);
+  ASSERT_EQ(names.size(), 2U);
+  for (const auto& n : names) EXPECT_THAT(n, ::testing::MatchesRegex(".*end #[12]"));
+}
+
+TEST(Layout, RoofNamesLieAlongTheirRoofsAndCoverNoOther) {
+  const auto scene = lay_out(hierarchical_chart(tiled_gemm(), 0), page_surface(1000));
+  std::size_t slanted = 0;
+  for (const auto& t : items<Text>(scene)) {
+    if (t.ink != Ink::roof_text || t.along.empty()) continue;
+    ++slanted;
+    for (const auto& l : items<Line>(scene)) {
+      if (l.ink != Ink::roof && l.ink != Ink::cache_roof && l.ink != Ink::datasheet_roof) continue;
+      for (const auto& box : t.along) EXPECT_FALSE(crosses(l.points[0], l.points[1], box)) << t.text;
+    }
+  }
+  EXPECT_GE(slanted, 2U);
+}
+
 TEST(Layout, ManyKernelsTakeLittleTime) {
   const auto c = report_chart(crowded_step(3000));
   const auto start = std::clock();
@@ -175,7 +261,7 @@ TEST(Axis, TicksStandAtPowersOfTen) {
 TEST(Placer, GivesNoPlaceTwiceAndNoneOutside) {
   Placer placer({0, 0, 100, 40}, {2, 10, false});
   std::size_t placed = 0;
-  for (int i = 0; i < 40; ++i) placed += placer.place({50, 20}, 3, 30, 10) ? 1 : 0;
+  for (int i = 0; i < 40; ++i) placed += placer.place({50, 20}, 3, 30, 10, 2) ? 1 : 0;
   EXPECT_GE(placed, 4U);
   EXPECT_LE(placed, 13U);  // more would not fit
   const auto& boxes = placer.boxes();

@@ -66,6 +66,17 @@ TEST(ReportChart, CacheRoofsNeedTheSameDefinition) {
     EXPECT_FALSE(r.kind == ChartRoof::Kind::memory && r.level == MemoryLevel::l2);
 }
 
+// Kernels of one machine may be judged by different ceilings; its datasheet is one roof all the same.
+TEST(ReportChart, TheDatasheetStandsThereOnce) {
+  auto report = tiled_gemm();
+  report.rows.push_back(report.rows.front());
+  report.rows.back().group.placement.ceiling = CeilingKind::datasheet;
+  report.rows.front().time_share = report.rows.back().time_share = 0.5;
+  const auto c = report_chart(report);
+  EXPECT_FALSE(roofs(c, ChartRoof::Role::datasheet).empty());
+  EXPECT_TRUE(roofs(c, ChartRoof::Role::other).empty());
+}
+
 TEST(ReportChart, UnknownFlopsAreNeverARate) {
   const auto c = report_chart(decode_step());
   const auto& percent = point(c, "vectorized_elementwise_kernel");

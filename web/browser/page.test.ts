@@ -335,6 +335,61 @@ describe("appearance", () => {
       expect(await page.locator(".drawer").isVisible()).toBe(false);
     });
   });
+  it("zooms under two fingers, and leaves one to the page", async () => {
+    await on(made_up(), { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }, async ({ page, context }) => {
+      await page.locator("#chart").scrollIntoViewIfNeeded();
+      const session = await context.newCDPSession(page);
+      const touch = (type: "touchStart" | "touchMove" | "touchEnd", points: [number, number][]) =>
+        session.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y], id) => ({ x, y, id })) });
+      const box = (await page.locator("#chart").boundingBox())!;
+      const [x, y] = [box.x + 0.65 * box.width, box.y + 0.5 * box.height];
+      const zoomed = () => page.locator("#reset").isEnabled();
+      const picture = () => page.locator("#chart .canvas").screenshot();
+      const home = await picture();
+      await touch("touchStart", [[x - 20, y]]);
+      await touch("touchMove", [[x - 60, y]]);
+      await touch("touchEnd", []);
+      await frames(page);
+      expect(await zoomed()).toBe(false);
+      await touch("touchStart", [[x - 20, y], [x + 20, y]]);
+      for (const apart of [30, 45, 60]) await touch("touchMove", [[x - apart, y], [x + apart, y]]);
+      await touch("touchEnd", []);
+      await frames(page);
+      expect(await zoomed()).toBe(true);
+      const near = await picture();
+      expect(near.equals(home)).toBe(false);
+      await screenshot(page, "phone-pinched");
+      // The page itself stays as large as it was.
+      expect(await page.evaluate(() => window.visualViewport?.scale)).toBe(1);
+      // Two fingers that keep their distance move it.
+      await touch("touchStart", [[x - 30, y], [x + 30, y]]);
+      await touch("touchMove", [[x - 10, y + 20], [x + 50, y + 20]]);
+      await touch("touchEnd", []);
+      await frames(page);
+      expect((await picture()).equals(near)).toBe(false);
+      // And back: as far in as out.
+      await page.locator("#reset").tap();
+      await frames(page);
+      expect((await picture()).equals(home)).toBe(true);
+    });
+  });
+  it("has room for the numbers at its axes on a phone", async () => {
+    await on(made_up(), { viewport: { width: 390, height: 844 } }, async ({ page }) => {
+      const widths = await page.evaluate(() => {
+        const font = "11px 'Segoe UI', Roboto, Helvetica, Arial, 'DejaVu Sans', sans-serif";
+        const context = document.createElement("canvas").getContext("2d")!;
+        context.font = font;
+        return { rate: context.measureText("100 TF/s").width, share: context.measureText("100%").width };
+      });
+      const read = read_report(JSON.stringify(kMadeUp));
+      const rows = rows_of(read);
+      const model = chart_model(read, rows, rows, { level: "dram", precision: null, ceiling: ceiling_in_use(read) });
+      const { plot, strip } = layout_of(386, 400, model, 0);
+      expect(strip!.left - 5 - widths.share).toBeGreaterThanOrEqual(0);
+      expect(plot.left - 6 - widths.rate).toBeGreaterThanOrEqual(strip!.left + strip!.width);
+      expect(layout_of(386, 400, { ...model, strip: [] }, 0).plot.left - 6 - widths.rate).toBeGreaterThanOrEqual(0);
+    });
+  });
   it("prints light, with all rows and without controls", async () => {
     await on(made_up(), { colorScheme: "dark" }, async ({ page }) => {
       await page.pdf({ path: artifact("printed.pdf"), format: "A4" });

@@ -113,7 +113,7 @@ export class App {
         el(
           "p",
           { class: "faint help" },
-          "Wheel or + −: zoom · drag: zoom into a box · Shift and drag or arrow keys: move · double click or 0: all · area: share of the time",
+          "Wheel, two fingers or + −: zoom · drag: zoom into a box · Shift and drag or arrow keys: move · double click or 0: all · area: share of the time",
         ),
       ),
       el(

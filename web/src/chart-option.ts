@@ -4,8 +4,11 @@ import type { CustomSeriesOption } from "echarts/charts";
 import { graphic, type ComposeOption } from "echarts/core";
 import { kLevelNames, mark_at, roof_span, type ChartModel, type ChartSettings, type Mark, type RoofLine } from "./chart-model";
 import {
+  crosses,
+  inside,
   layout_of,
   mark_spot,
+  overlaps,
   place_labels,
   strip_spot,
   x_pixel,
@@ -14,7 +17,9 @@ import {
   type Label,
   type Layout,
   type Named,
+  type Segment,
   type Spot,
+  type Taken,
 } from "./chart-layout";
 import { cut_middle, si } from "./format";
 import { kShapes, type Ink } from "./palette";
@@ -102,7 +107,7 @@ function grid_and_axes(scene: Scene, layout: Layout): Element[] {
   const right = plot.left + plot.width;
   for (const at of fine_lines(view.x)) out.push(line(x_pixel(layout, view, at), plot.top, x_pixel(layout, view, at), bottom, ink.fine, 1));
   for (const at of fine_lines(view.y)) out.push(line(plot.left, y_pixel(layout, view, at), right, y_pixel(layout, view, at), ink.fine, 1));
-  for (const tick of ticks(view.x, "", Math.max(3, Math.floor(plot.width / 60)))) {
+  for (const tick of ticks(view.x, "", Math.max(3, Math.floor(plot.width / 48)))) {
     const x = x_pixel(layout, view, tick.at);
     out.push(line(x, plot.top, x, bottom, ink.grid, 1));
     out.push(text(x, bottom + 12, tick.label, ink.faint, { align: "center", size: 11 }));
@@ -156,51 +161,84 @@ function roof_style(roof: RoofLine, scene: Scene): RoofStyle {
 
 interface Drawn {
   elements: Element[];
-  taken: Box[];
+  boxes: Box[]; // names
+  lines: Segment[];
 }
 
-// Names along the lines: slopes at their lower end, flat roofs at the right; a neighbour too near moves aside.
-function roofs(scene: Scene, layout: Layout): Drawn {
+interface RoofName {
+  element: Element;
+  boxes: Box[];
+}
+
+// Names above or below a flat roof, from its right end on.
+function flat_names(label: string, width: number, line: Segment, sides: readonly number[], plot: Box, ink: Ink): RoofName[] {
+  const out: RoofName[] = [];
+  const right = plot.left + plot.width - 6;
+  for (let away = 0; right - away - width >= plot.left + 2; away += 24)
+    for (const side of sides) {
+      const y = line.y1 + side * 9.5;
+      out.push({
+        element: text(right - away, y, label, ink.faint, { align: "right", size: 11, italic: true, halo: ink.paper }),
+        boxes: [{ left: right - away - width, top: y - 7.5, width, height: 15 }],
+      });
+    }
+  return out;
+}
+
+// Names along a slope, from its lower end on.
+function slope_names(label: string, width: number, line: Segment, sides: readonly number[], ink: Ink): RoofName[] {
+  const out: RoofName[] = [];
+  const length = Math.hypot(line.x2 - line.x1, line.y2 - line.y1);
+  const turn = Math.atan2(line.y1 - line.y2, line.x2 - line.x1);
+  for (const side of sides)
+    for (let start = 10; start + width <= length; start += 16) {
+      const x = line.x1 + Math.cos(turn) * start + Math.sin(turn) * side * 10;
+      const y = line.y1 - Math.sin(turn) * start + Math.cos(turn) * side * 10;
+      const boxes: Box[] = [];
+      for (let along = 0; along <= width; along += 8)
+        boxes.push({ left: x + Math.cos(turn) * along - 4, top: y - Math.sin(turn) * along - 4, width: 8, height: 8 });
+      out.push({ element: text(x, y, label, ink.faint, { size: 11, italic: true, halo: ink.paper, turn }), boxes });
+    }
+  return out;
+}
+
+// Lines, and their names where these cover neither marks nor other lines; else where they cover no other name.
+function roofs(scene: Scene, layout: Layout, marks: readonly Spot[]): Drawn {
   const { model, view, ink } = scene;
   const { plot } = layout;
-  const out: Drawn = { elements: [], taken: [] };
-  const flat: { y: number; left: number }[] = [];
-  let slopes = 0;
-  // The datasheet's roofs lie above those in use, and so do their names.
-  const narrow = layout.width < 560;
-  const two = !narrow && model.roofs.some((r) => r.role === "datasheet");
+  const out: Drawn = { elements: [], boxes: [], lines: [] };
+  const drawn: { roof: RoofLine; line: Segment }[] = [];
   for (const roof of [...model.roofs].sort((a, b) => b.value - a.value)) {
     const span = roof_span(roof, model.roofs, view);
     if (!span) continue;
     const style = roof_style(roof, scene);
-    const [x1, y1] = [x_pixel(layout, view, span.from.x), y_pixel(layout, view, span.from.y)];
-    const [x2, y2] = [x_pixel(layout, view, span.to.x), y_pixel(layout, view, span.to.y)];
-    out.elements.push(line(x1, y1, x2, y2, style.stroke, style.width, style.dash));
+    const at: Segment = {
+      x1: x_pixel(layout, view, span.from.x),
+      y1: y_pixel(layout, view, span.from.y),
+      x2: x_pixel(layout, view, span.to.x),
+      y2: y_pixel(layout, view, span.to.y),
+    };
+    out.elements.push(line(at.x1, at.y1, at.x2, at.y2, style.stroke, style.width, style.dash));
+    out.lines.push(at);
+    drawn.push({ roof, line: at });
+  }
+  const kMarksSeen = 300;
+  const covered = marks.slice(0, kMarksSeen).map((m) => ({ left: m.x - m.radius, top: m.y - m.radius, width: 2 * m.radius, height: 2 * m.radius }));
+  // The datasheet's roofs lie above those in use, and so do their names.
+  const narrow = layout.width < 560;
+  const two = !narrow && model.roofs.some((r) => r.role === "datasheet");
+  for (const { roof, line: at } of drawn) {
     if (narrow && roof.role !== "in-use") continue;
     const label = roof.role === "datasheet" ? `${roof.label} datasheet` : roof.label;
     const width = text_width(label, 11);
-    const below = two && roof.role === "in-use";
-    if (roof.kind === "compute") {
-      if (width > plot.width) continue;
-      const y = y1 + (below ? 9 : -9);
-      let right = plot.left + plot.width - 6;
-      for (const f of flat) if (Math.abs(f.y - y) < 13) right = Math.min(right, f.left - 10);
-      if (right - width < plot.left) continue;
-      flat.push({ y, left: right - width });
-      out.elements.push(text(right, y, label, ink.faint, { align: "right", size: 11, italic: true, halo: ink.paper }));
-      out.taken.push({ left: right - width, top: y - 8, width, height: 16 });
-    } else {
-      const length = Math.hypot(x2 - x1, y2 - y1);
-      if (length < width * 1.15) continue;
-      const turn = Math.atan2(y1 - y2, x2 - x1);
-      const start = Math.min(10 + 24 * slopes++, length - width);
-      const across = below ? 9 : -9;
-      const x = x1 + Math.cos(turn) * start + Math.sin(turn) * across;
-      const y = y1 - Math.sin(turn) * start + Math.cos(turn) * across;
-      out.elements.push(text(x, y, label, ink.faint, { size: 11, italic: true, halo: ink.paper, turn }));
-      for (let along = 0; along < width; along += 8)
-        out.taken.push({ left: x + Math.cos(turn) * along - 4, top: y - Math.sin(turn) * along - 8, width: 8, height: 16 });
-    }
+    const sides = two && roof.role === "in-use" ? [1, -1] : [-1, 1];
+    const names = roof.kind === "compute" ? flat_names(label, width, at, sides, plot, ink) : slope_names(label, width, at, sides, ink);
+    const apart = names.filter((n) => n.boxes.every((b) => inside(b, plot) && !out.boxes.some((o) => overlaps(o, b))));
+    const clear = apart.find((n) => !n.boxes.some((b) => out.lines.some((l) => crosses(l, b)) || covered.some((m) => overlaps(m, b))));
+    const best = clear ?? apart[0];
+    if (!best) continue;
+    out.elements.push(best.element);
+    out.boxes.push(...best.boxes);
   }
   return out;
 }
@@ -215,10 +253,11 @@ function ridges(scene: Scene, layout: Layout): Element[] {
     const x = x_pixel(layout, view, ridge.x);
     const top = Math.max(plot.top, Math.min(plot.top + plot.height, y_pixel(layout, view, ridge.y)));
     out.push(line(x, top, x, plot.top + plot.height, ink.ridge, 1, [2, 3]));
-    const width = text_width(ridge.label, 10.5);
+    const label = layout.width < 560 ? ridge.label.replace(/ FLOP\/B$/, "") : ridge.label;
+    const width = text_width(label, 10.5);
     if (x + 4 + width > Math.min(right, plot.left + plot.width)) continue;
     right = x;
-    out.push(text(x + 4, plot.top + plot.height - 9, ridge.label, ink.faint, { size: 10.5, halo: ink.paper }));
+    out.push(text(x + 4, plot.top + plot.height - 9, label, ink.faint, { size: 10.5, halo: ink.paper }));
   }
   return out;
 }
@@ -228,22 +267,24 @@ function ridges(scene: Scene, layout: Layout): Element[] {
 const kArrows = 8;
 
 // From a kernel worth a look straight up to the roof that binds it: same work, less time. Largest gains only.
-function gains(scene: Scene, layout: Layout, spots: ReadonlyMap<Mark, Spot>): Element[] {
+function gains(scene: Scene, layout: Layout, spots: ReadonlyMap<Mark, Spot>): { elements: Element[]; lines: Segment[] } {
   const { model, view, ink } = scene;
   const best = model.marks
     .filter((m) => m.row.kernel.look && m.row.kernel.gain_s !== null && m.roof_y !== null)
     .sort((a, b) => (b.row.kernel.gain_s ?? 0) - (a.row.kernel.gain_s ?? 0))
     .slice(0, kArrows);
-  const out: Element[] = [];
+  const elements: Element[] = [];
+  const lines: Segment[] = [];
   for (const mark of best) {
     const spot = spots.get(mark);
     if (!spot || mark.roof_y === null || !in_plot(layout, spot)) continue;
     const top = Math.max(y_pixel(layout, view, mark.roof_y), layout.plot.top);
     if (spot.y - spot.radius - top < 10) continue;
-    out.push(line(spot.x, spot.y - spot.radius, spot.x, top + 7, ink.gain, 1.2, [3, 2]));
-    out.push(head(spot.x, top + 1, 0, -1, ink.gain));
+    elements.push(line(spot.x, spot.y - spot.radius, spot.x, top + 7, ink.gain, 1.2, [3, 2]));
+    elements.push(head(spot.x, top + 1, 0, -1, ink.gain));
+    lines.push({ x1: spot.x, y1: spot.y - spot.radius, x2: spot.x, y2: top });
   }
-  return out;
+  return { elements, lines };
 }
 
 function head(x: number, y: number, dx: number, dy: number, fill: string): Element {
@@ -309,10 +350,22 @@ function selection(scene: Scene, layout: Layout, named: ReadonlyMap<Row, Spot>):
   return out;
 }
 
-function labels(scene: Scene, layout: Layout, spots: ReadonlyMap<Mark, Spot>, taken: readonly Box[]): Element[] {
+const kMostNamed = 300;
+
+// For where there is little room; the end of a name where its middle does not tell it apart.
+function short_forms(marks: readonly Mark[]): Map<string, string> {
+  const names = new Set(marks.slice(0, kMostNamed).map((m) => m.row.name));
+  const uses = new Map<string, number>();
+  for (const name of names) uses.set(cut_middle(name, 9), (uses.get(cut_middle(name, 9)) ?? 0) + 1);
+  const short = (name: string) => ((uses.get(cut_middle(name, 9)) ?? 0) > 1 ? `…${[...name].slice(-8).join("")}` : cut_middle(name, 9));
+  return new Map([...names].map((name) => [name, short(name)]));
+}
+
+function labels(scene: Scene, layout: Layout, spots: ReadonlyMap<Mark, Spot>, taken: Taken): Element[] {
   const { model, ink } = scene;
   const narrow = layout.width < 560;
   const named: Named[] = [];
+  const short_names = narrow ? short_forms(model.marks) : new Map<string, string>();
   for (const mark of model.marks) {
     const spot = spots.get(mark);
     if (!spot || !in_plot(layout, spot)) continue;
@@ -321,8 +374,8 @@ function labels(scene: Scene, layout: Layout, spots: ReadonlyMap<Mark, Spot>, ta
     if (mark.row.grid !== "") name += ` ${mark.row.grid}`;
     if (mark.at !== scene.settings.level) name += ` (${kLevelNames[mark.at]})`;
     if (kernel.look && kernel.gain_s !== null && kernel.gain_s > 0) name += ` −${si(kernel.gain_s, "s")}`;
-    named.push({ ...spot, text: name });
-    if (named.length >= 300) break;
+    named.push({ ...spot, text: name, short: short_names.get(mark.row.name) });
+    if (named.length >= kMostNamed) break;
   }
   const placed = place_labels(named, layout.plot, taken, narrow ? 6 : 16, (t) => text_width(t, 11.5));
   return placed.map((l: Label) => text(l.x, l.y, l.text, ink.text, { size: 11.5, align: l.align, halo: ink.paper }));
@@ -442,7 +495,8 @@ export function drawing_of(scene: Scene): Drawing {
       by_row.set(mark.row, spot);
       marks.push({ ...spot, row: mark.row, position: mark.position, open: mark.unknown });
     }
-  const lines = roofs(scene, layout);
+  const lines = roofs(scene, layout, marks);
+  const arrows = gains(scene, layout, spots);
   const children = [
     ...grid_and_axes(scene, layout),
     ...strip_frame(scene, layout),
@@ -450,9 +504,9 @@ export function drawing_of(scene: Scene): Drawing {
     ...lines.elements,
     frame(layout.plot, ink),
     ...marks_elements(marks, ink),
-    ...gains(scene, layout, spots),
+    ...arrows.elements,
     ...bounds(scene, layout, spots),
-    ...labels(scene, layout, spots, lines.taken),
+    ...labels(scene, layout, spots, { boxes: lines.boxes, lines: [...lines.lines, ...arrows.lines] }),
     ...selection(scene, layout, by_row),
     ...heading(scene),
   ];

@@ -42,6 +42,7 @@ export class RooflineChart {
   private layout: Layout | null = null;
   private selected: Row | null = null;
   private drag: { x: number; y: number; view: View; pan: boolean; id: number; moved: boolean } | null = null;
+  private pinch: { distance: number; at: { x: number; y: number }; view: View } | null = null;
   private frame = 0;
 
   constructor(
@@ -220,12 +221,14 @@ export class RooflineChart {
 
   // Share of the plot, from its lower left; null outside.
   private share_at(event: MouseEvent): { x: number; y: number } | null {
+    const at = this.share_of(event.clientX, event.clientY);
+    return !at || at.x < 0 || at.x > 1 || at.y < 0 || at.y > 1 ? null : at;
+  }
+  private share_of(client_x: number, client_y: number): { x: number; y: number } | null {
     if (!this.layout) return null;
     const rect = this.container.getBoundingClientRect();
     const { plot } = this.layout;
-    const x = (event.clientX - rect.left - plot.left) / plot.width;
-    const y = 1 - (event.clientY - rect.top - plot.top) / plot.height;
-    return x < 0 || x > 1 || y < 0 || y > 1 ? null : { x, y };
+    return { x: (client_x - rect.left - plot.left) / plot.width, y: 1 - (client_y - rect.top - plot.top) / plot.height };
   }
 
   private hover(event: PointerEvent): void {
@@ -270,6 +273,31 @@ export class RooflineChart {
     container.addEventListener("pointermove", (event) => this.continue_drag(event));
     container.addEventListener("pointerup", (event) => this.end_drag(event, true));
     container.addEventListener("pointercancel", (event) => this.end_drag(event, false));
+    for (const kind of ["touchstart", "touchmove", "touchend", "touchcancel"] as const)
+      container.addEventListener(kind, (event) => this.touch(event), { passive: false });
+  }
+
+  // Two fingers zoom and move the chart; one scrolls the page, as elsewhere.
+  private touch(event: TouchEvent): void {
+    const [a, b] = [event.touches[0], event.touches[1]];
+    if (event.touches.length !== 2 || !a || !b || !this.model || !this.view) {
+      this.pinch = null;
+      return;
+    }
+    const at = this.share_of((a.clientX + b.clientX) / 2, (a.clientY + b.clientY) / 2);
+    if (!at) return;
+    if (event.cancelable) event.preventDefault();
+    const distance = Math.max(1, Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY));
+    if (!this.pinch) {
+      this.set_hovered(null, 0, 0);
+      this.pinch = { distance, at, view: this.view };
+      return;
+    }
+    const { pinch } = this;
+    const limits = { x: limits_of(this.model.home.x), y: limits_of(this.model.home.y) };
+    const stretched = (axis: "x" | "y") =>
+      panned(zoomed(pinch.view[axis], pinch.distance / distance, pinch.at[axis], limits[axis]), pinch.at[axis] - at[axis], limits[axis]);
+    this.set_view({ x: stretched("x"), y: stretched("y") });
   }
 
   private begin_drag(event: PointerEvent): void {

@@ -33,7 +33,9 @@ export function title_of(report: Report): string {
 }
 
 function machine_text(m: Machine): string {
-  const parts = [m.compute_capability === null ? "" : `CC ${m.compute_capability}`, m.sm_count === null ? "" : `${m.sm_count} SMs`];
+  const is_gfx = m.compute_capability?.startsWith("gfx") ?? false; // AMD's architectures have names, NVIDIA's numbers
+  const architecture = m.compute_capability === null ? "" : (is_gfx ? "" : "CC ") + m.compute_capability;
+  const parts = [architecture, m.sm_count === null ? "" : `${m.sm_count} ${is_gfx ? "CU" : "SM"}s`];
   const facts = parts.filter((p) => p !== "").join(", ");
   return printable(m.name) + (facts === "" ? "" : ` (${facts})`);
 }

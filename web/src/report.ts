@@ -227,14 +227,21 @@ function resource(value: unknown): Resource {
   };
 }
 
-function roof(value: unknown): Roof {
-  const f = fields(value);
+// What a kernel and the whole report have in common.
+function achieved(f: Fields) {
   return {
     ceiling: text(f.ceiling),
     time_s: number(f.time_s),
     fraction: number(f.fraction),
     fraction_upper: number(f.fraction_upper),
     bound: bound(f.bound),
+  };
+}
+
+function roof(value: unknown): Roof {
+  const f = fields(value);
+  return {
+    ...achieved(f),
     binding: text(f.binding),
     regime: text(f.regime),
     resources: list(f.resources).map(resource),
@@ -325,15 +332,11 @@ function machine(value: unknown, index: number): Machine {
 function total(value: unknown): Total {
   const f = fields(value);
   return {
-    time_s: number(f.time_s),
+    ...achieved(f),
     flops: number(f.flops),
     dram_bytes: number(f.dram_bytes),
-    fraction: number(f.fraction),
-    fraction_upper: number(f.fraction_upper),
-    bound: bound(f.bound),
     placed_time_share: number(f.placed_time_share),
     step_fraction: number(f.step_fraction),
-    ceiling: text(f.ceiling),
   };
 }
 

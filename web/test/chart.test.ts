@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { place_labels } from "../src/chart-layout";
+import { crosses, place_labels, type Segment } from "../src/chart-layout";
 import { ceiling_in_use, chart_model, levels_of, peak_of, precisions_of, roof_span } from "../src/chart-model";
 import { kShapes } from "../src/palette";
 import { kPositions, read_report } from "../src/report";
@@ -115,7 +115,7 @@ describe("labels and shapes", () => {
   it("labels neither overlap nor leave the plot", () => {
     const named = Array.from({ length: 60 }, (_, i) => ({ x: 20 + (i % 8) * 30, y: 20 + Math.floor(i / 8) * 20, radius: 4, text: `kernel ${i}` }));
     const area = { left: 0, top: 0, width: 300, height: 200 };
-    const labels = place_labels(named, area, [], 16, (t) => t.length * 6);
+    const labels = place_labels(named, area, { boxes: [], lines: [] }, 16, (t) => t.length * 6);
     const boxes = labels.map((l) => {
       const width = l.text.length * 6;
       return { left: l.align === "left" ? l.x : l.align === "right" ? l.x - width : l.x - width / 2, top: l.y - 7, width, height: 14 };
@@ -126,6 +126,17 @@ describe("labels and shapes", () => {
       for (const b of boxes.slice(i + 1))
         expect(a.left < b.left + b.width && b.left < a.left + a.width && a.top < b.top + b.height && b.top < a.top + a.height).toBe(false);
     });
+  });
+  it("names keep off the lines", () => {
+    const named = [{ x: 100, y: 50, radius: 4, text: "kernel" }];
+    const place = (lines: Segment[]) => place_labels(named, { left: 0, top: 0, width: 200, height: 100 }, { boxes: [], lines }, 1, () => 36)[0];
+    expect(place([])).toMatchObject({ align: "left", y: 50 });
+    const roof = { x1: 110, y1: 0, x2: 110, y2: 100 };
+    expect(place([roof])).toMatchObject({ align: "right", y: 50 });
+    const everywhere = Array.from({ length: 50 }, (_, i) => ({ x1: 4 * i, y1: 0, x2: 4 * i, y2: 100 }));
+    expect(place(everywhere)).toBeUndefined();
+    expect(crosses({ x1: 0, y1: 0, x2: 10, y2: 10 }, { left: 4, top: 4, width: 2, height: 2 })).toBe(true);
+    expect(crosses({ x1: 0, y1: 0, x2: 10, y2: 10 }, { left: 6, top: 0, width: 2, height: 2 })).toBe(false);
   });
   it("every position has a shape of its own, all of one area", () => {
     expect(new Set(kPositions.map((p) => kShapes[p].path)).size).toBe(kPositions.length);
