@@ -1,10 +1,12 @@
 // One figure of `roofline machine measure`, by itself: for comparing it with other tools, in turns.
-// usage: cpu_ceiling PATTERN THREADS KIB [SECONDS] | cpu_ceiling fp64.vector|fp32.vector THREADS
-// Prints GB/s or GFLOP/s: ceiling, median, lowest, highest, samples, and samples left out.
+// usage: cpu_ceiling PATTERN THREADS KIB [SECONDS] | cpu_ceiling PRECISION[-mix] THREADS
+// where PRECISION is fp64.vector, fp32.vector, bf16.vector or int8.vector, and -mix allows additions beside
+// multiply-adds. Prints GB/s or GFLOP/s: ceiling, median, lowest, highest, samples, and samples left out.
 #include <fmt/format.h>
 
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "measure/cpu.h"
@@ -35,15 +37,21 @@ MeasuredValue best(const std::vector<MeasuredValue>& values) {
 }
 
 MeasuredValue measured(Meter& meter, const std::string& what, std::size_t bytes) {
+  constexpr std::string_view kMix = "-mix";
+  const bool mix = what.ends_with(kMix);
+  const auto precision = mix ? what.substr(0, what.size() - kMix.size()) : what;
   std::vector<MeasuredValue> values;
   for (const auto* set : sets()) {
     if (const auto pattern = parse_access_pattern(what)) {
       if (auto v = meter.bandwidth(*set, *pattern, bytes, false)) values.push_back(*v);
     } else {
       for (std::size_t i = 0; i < set->compute_count; ++i)
-        if (const auto& k = set->compute[i]; what == k.precision && !k.mix) values.push_back(meter.compute(k, false));
+        if (const auto& k = set->compute[i]; precision == k.precision && (mix || !k.mix))
+          values.push_back(meter.compute(k, false));
     }
   }
+  for (const auto* kernel : {bf16_kernel(), int8_kernel()})
+    if (kernel != nullptr && precision == kernel->precision) values.push_back(meter.compute(*kernel, false));
   return best(values);
 }
 
@@ -51,7 +59,7 @@ MeasuredValue measured(Meter& meter, const std::string& what, std::size_t bytes)
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    fmt::print(stderr, "usage: cpu_ceiling PATTERN|PRECISION THREADS [KIB [SECONDS]]\n");
+    fmt::print(stderr, "usage: cpu_ceiling PATTERN|PRECISION[-mix] THREADS [KIB [SECONDS]]\n");
     return 2;
   }
   constexpr std::size_t kKiB = 1024;
@@ -65,6 +73,6 @@ int main(int argc, char** argv) {
   cpus.resize(threads);
   StopRule rule;
   rule.seconds = rule.more_seconds = argc > 4 ? std::strtod(argv[4], nullptr) : rule.seconds;
-  Meter meter(cpus, bytes + 64 * kKiB, rule);
+  Meter meter(thread_bench(cpus, bytes + 64 * kKiB), rule);
   print(measured(meter, argv[1], bytes));
 }

@@ -230,7 +230,9 @@ struct Exit {
   int signal = 0;          // that ended it; 0: none
   int interrupted_by = 0;  // a signal that we got and handed on
 };
-Exit run_program(std::span<const std::string> arguments, const std::function<void(std::string_view)>& on_line);
+// `on_pause` is called when the lines that were there are handed on: the time to flush them.
+Exit run_program(std::span<const std::string> arguments, const std::function<void(std::string_view)>& on_line,
+                 const std::function<void()>& on_pause = {});
 
 // What ncu says when it fails, recognised.
 struct Failure {

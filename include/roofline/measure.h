@@ -22,6 +22,11 @@ struct MeasuredValue {
   double median = 0, low = 0, high = 0;  // of those samples
   std::size_t samples = 0;
   std::size_t disturbed = 0;  // left out: a thread lost its processor meanwhile
+  // How far the samples lie apart that the ceiling is the median of, or all of them where they are fewer than nine:
+  // (highest - lowest) / ceiling.
+  double width = 0;
+  // Time ended before samples agreed as they should: `width` says how uncertain the ceiling is.
+  bool cut_short = false;
   // Nothing but disturbed samples: they are what the figures are made of, and the ceiling may be low.
   bool only_disturbed = false;
 
@@ -98,14 +103,16 @@ struct CpuMeasurement {
   std::string version;  // of this program
   std::string date;     // "2026-11-29", UTC
   bool quick = false;
-  double seconds = 0;              // that it took
-  double huge_page_share = 0;      // of the memory measured
-  double other_cpu_share = 0;      // of the machine's processors that others used meanwhile, 0..1
-  double steal_share = 0;          // that the hypervisor gave to other guests, 0..1
-  bool pinned = true;              // false: the system refused
-  bool complete = true;            // false: figures are missing, for want of time or of undisturbed samples
-  ThreadedMeasurement one, all;    // one thread; a thread on each core
-  std::vector<std::string> notes;  // what a reader of the figures should know
+  double seconds = 0;                // that it took
+  double huge_page_share = 0;        // of the memory measured
+  double other_cpu_share = 0;        // of the machine's processors that others used meanwhile, 0..1
+  double steal_share = 0;            // that the hypervisor gave to other guests, 0..1
+  bool pinned = true;                // false: the system refused
+  bool complete = true;              // false: figures are missing, for want of time or of undisturbed samples
+  double budget_s = 0;               // seconds it was given
+  ThreadedMeasurement one, all;      // one thread; a thread on each core
+  std::vector<std::string> missing;  // figures that could not be measured: "L3 copy, 2 threads"
+  std::vector<std::string> notes;    // what a reader of the figures should know
 };
 
 struct MeasureOptions {
@@ -140,7 +147,8 @@ struct ImportOptions {
   std::optional<Precision> precision;   // of an ERT file's operations, which does not say
 };
 
-// Ceilings that ERT (roofline.json) or rocprof-compute (roofline.csv) measured. Throws InputError (kinds: "truncated",
+// Ceilings that ERT (roofline.json), rocprof-compute (roofline.csv) or `roofline machine measure --json` (device 0: all
+// threads, 1: one) measured. Throws InputError (kinds: "truncated",
 // "unknown-format", "bad-json", "no-header", "ragged-row", "not-a-number", "not-positive", "no-figures") or UsageError
 // (no such device).
 MeasuredMachine import_ceilings(std::string_view text, const std::string& path, const ImportOptions& options);

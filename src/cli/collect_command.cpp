@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -117,9 +118,13 @@ Target target_named(const std::string& name) {
     throw UsageError(
         fmt::format("--chip '{}': {} has no counters that ncu reads; for AMD add --with rocprof", name, machine->name));
   }
+  if (name.starts_with("gfx"))
+    throw UsageError(fmt::format("--chip '{}': an AMD chip, which ncu cannot read; add --with rocprof", name));
   std::string chips;
   for (const auto& chip : collect::MetricMatrix::instance().chips()) chips += " " + chip.name;
-  throw UsageError(fmt::format("--chip '{}': no chip, compute capability or machine; chips are{}", name, chips));
+  throw UsageError(
+      fmt::format("--chip '{}': no chip, compute capability or machine; chips are{}; machines: roofline machine list",
+                  name, chips));
 }
 
 // One decoding step of Llama 3 8B, as engines run it: how many launches, how many different kernels.
@@ -152,8 +157,10 @@ class CollectCommand : public Command {
         "  roofline collect --set diagnose -k 'gemm|attention' -- ./app\n"
         "  roofline collect --dry-run --chip H100 -- ./app   commands to run elsewhere\n"
         "  roofline collect --check                          can counters be read here?\n\n"
+        "The program's own output goes to standard error, the report to standard output.\n\n"
         "Exit codes: 0 fine; 1 the program or ncu failed though kernels were profiled,\n"
-        "or --check found an obstacle; 2 wrong usage; 4 nothing could be measured.");
+        "or --check found an obstacle; 2 wrong usage; 3 the report cannot be read;\n"
+        "4 nothing could be measured; 128 + N ended by signal N (130: Ctrl-C).");
     add_question();
     add_choice();
     add_conditions();
@@ -314,7 +321,9 @@ class CollectCommand : public Command {
   static int print_commands(const Plan& plan) {
     std::string text;
     for (const auto& run : plan.runs) {
-      if (plan.runs.size() > 1) text += fmt::format("# {}\n", run.title);
+      if (plan.runs.size() > 1)
+        text += fmt::format("# {}{}\n", run.title,
+                            run.first_launches_only ? ": every counter, first launch of each kernel" : "");
       text += collect::shell_line(run.arguments) + "\n";
     }
     if (plan.runs.size() > 1)
@@ -380,10 +389,17 @@ class CollectCommand : public Command {
     std::error_code ignored;
     std::filesystem::remove(run.report, ignored);
     collect::NcuLog log;
-    const auto exit = collect::run_program(run.arguments, [&](std::string_view line) {
-      log.line(line);
-      fmt::print(stderr, "{}\n", line);
-    });
+    std::string pending;  // a write for each line would slow down programs that print millions of them
+    const auto exit = collect::run_program(
+        run.arguments,
+        [&](std::string_view line) {
+          log.line(line);
+          (pending += line) += '\n';
+        },
+        [&] {
+          std::fwrite(pending.data(), 1, pending.size(), stderr);
+          pending.clear();
+        });
     if (const auto failure = log.failure(exit, std::filesystem::exists(run.report))) {
       fmt::print(stderr, "roofline: {}: {}{}{}\n", failure->id, failure->finding, failure->remedy.empty() ? "" : "; ",
                  failure->remedy);

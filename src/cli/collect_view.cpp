@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 namespace roofline::cli {
 namespace {
@@ -15,33 +17,29 @@ using collect::Run;
 std::string clocks_text(bool locked) {
   if (locked)
     return "Clocks: locked to the base clock (--clock-control base). Runs repeat well and compare with one another; "
-           "times "
-           "are longer than in a normal run, and roofs are taken at the locked clock.";
-  return "Clocks: left alone (--clock-control none). Times are those of a normal run at the clocks it really gets; "
-         "these "
-         "may differ from pass to pass, so numbers of different passes may belong to slightly different speeds.";
+           "times are longer than in a normal run, and roofs are taken at the locked clock.";
+  return "Clocks: left alone (--clock-control none). Times are those of a normal run. Clocks may differ from pass to "
+         "pass, and then so do the speeds that counters of different passes belong to.";
 }
 
 std::string caches_text(bool flushed) {
   if (flushed)
     return "Caches: flushed before every pass (--cache-control all). Every pass starts cold and repeats well; data "
-           "that "
-           "the kernel before left in L2 are read from DRAM again, so bytes may be more than in the real step.";
+           "that the kernel before left in L2 are read from DRAM again: more bytes than in the real step.";
   return "Caches: left alone (--cache-control none). The first pass of a launch meets what the kernel before left, as "
-         "in "
-         "the real step; later passes meet what the pass before left, so bytes of a kernel whose data fit into L2 may "
-         "be "
-         "fewer in those.";
+         "in the real step; later passes meet what the pass before left, so a kernel whose data fit into L2 may "
+         "show too few DRAM bytes in those.";
 }
 
-std::string slow_down_text(const Plan& plan) {
+std::string slow_down_text(const Request& request, const Plan& plan) {
   const bool two = plan.runs.size() > 1;
   const auto& passes = plan.runs.back().passes;
   const auto times = passes ? fmt::format("{}{} times", two ? "at least " : "about ", passes->count) : "several times";
+  const bool chosen = !request.kernel.empty() || !request.nvtx.empty() || request.launch_skip || request.launch_count;
   return fmt::format(
-      "Slow-down: a profiled launch runs {}, alone on the GPU, and what it writes is saved and restored in between; "
-      "launches outside the window run once.{}",
-      times, two ? " The program itself runs twice." : "");
+      "Slow-down: a profiled launch runs {}, alone on the GPU, and what it writes is saved and restored in "
+      "between.{}{}",
+      times, chosen ? " Other launches run once." : "", two ? " The program itself runs twice." : "");
 }
 
 // "time, DRAM bytes": each recipe with what it reads.
@@ -59,13 +57,15 @@ Table set_table(const collect::Selection& selection) {
   metrics.shrink = true;
   metrics.cut_end = true;
   table.columns = {quantity, recipe, metrics};
+  std::set<std::pair<std::string, std::string>> seen;  // a question may ask twice for one thing
   for (const auto& chosen : selection.chosen)
-    table.rows.push_back({{chosen.quantity}, {chosen.recipe}, {fmt::format("{}", fmt::join(chosen.metrics, ", "))}});
+    if (seen.emplace(chosen.quantity, chosen.recipe).second)
+      table.rows.push_back({{chosen.quantity}, {chosen.recipe}, {fmt::format("{}", fmt::join(chosen.metrics, ", "))}});
   return table;
 }
 
 std::string run_text(const Run& run, std::size_t number, std::size_t runs) {
-  const auto each = run.first_launches_only ? "of each kernel's first launch" : "of every launch";
+  const auto each = run.first_launches_only ? "of the first launch of each kernel and launch shape" : "of every launch";
   return fmt::format("{}{}: {} metrics, {} {}, into {}.",
                      runs > 1 ? fmt::format("Run {} of {}, ", number, runs) : std::string(), run.title,
                      run.metrics.size(), passes_text(run.passes), each, run.report);
@@ -96,7 +96,7 @@ Document plan_document(const Request& request, const Plan& plan) {
          Tone::normal});
   document.blocks.emplace_back(std::move(runs));
   Bullets conditions;
-  conditions.items.push_back({slow_down_text(plan), Tone::normal});
+  conditions.items.push_back({slow_down_text(request, plan), Tone::normal});
   conditions.items.push_back({clocks_text(request.lock_clocks), Tone::normal});
   conditions.items.push_back({caches_text(request.flush_caches), Tone::normal});
   conditions.items.push_back(

@@ -1,6 +1,5 @@
 // `machine measure`: ceilings of this machine's processor, or those that another tool measured.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -12,6 +11,7 @@
 #include "cli/machine_view.h"
 #include "cli/measure_view.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/terminal.h"
 #include "cli/user_machines.h"
 #include "roofline/error.h"
@@ -36,37 +36,23 @@ std::string id_from(const std::string& name) {
   return id.empty() || std::isalnum(static_cast<unsigned char>(id.front())) == 0 ? "this-cpu" : id;
 }
 
-class Progress {
- public:
-  void operator()(std::string_view what) {
-    if (isatty(STDERR_FILENO) == 0) return;
-    fmt::print(stderr, "\r\033[K{}", what);
-    std::fflush(stderr);
-    shown_ = true;
-  }
-  void end() const {
-    if (shown_) fmt::print(stderr, "\r\033[K");
-  }
-
- private:
-  bool shown_ = false;
-};
-
 class MeasurePart : public MachinePart {
  public:
   void setup(CLI::App& machine) override {
     command_ = machine.add_subcommand("measure",
                                       "Measure the roofs of this machine's processor, or import those of another tool");
     command_->add_flag("--quick", options_.quick, "In under 5 seconds, with more noise");
-    command_->add_option("--threads", options_.threads, "Beside one thread: so many (default: one per core)")
-        ->check(CLI::Range(1, 4096));
+    command_->add_option("--threads", options_.threads, "Beside one thread: so many\n(default: one per core)")
+        ->check(CLI::Range(1, 4096).description(""))
+        ->type_name("N");
     save_option_ = command_
                        ->add_option("--save", save_,
-                                    "Keep the ceilings as a machine of this name (default: the processor's); what "
-                                    "one thread reaches becomes NAME-1t")
+                                    "Keep the ceilings as a machine of this name\n"
+                                    "(default: the processor's); what one thread\n"
+                                    "reaches becomes NAME-1t")
                        ->expected(0, 1)
                        ->type_name("[NAME]");
-    command_->add_flag("--replace", replace_, "Take the place of a machine added before under the same name");
+    command_->add_flag("--replace", replace_, "Take the place of a machine added before under\nthe same name");
     setup_import();
     output_.setup(*command_);
   }
@@ -76,13 +62,15 @@ class MeasurePart : public MachinePart {
     for (const auto* option : {device_option_, precision_option_, machine_option_})
       if (option->count() > 0) throw UsageError(fmt::format("{} goes with --import", option->get_name()));
     if (save_option_->count() > 0) check_name();
-    Progress progress;
-    options_.progress = [&](std::string_view what) { progress(what); };
+    StatusLine line;
+    options_.progress = [&](std::string_view what) { line.show(what); };
     const auto measurement = measure_cpu(options_);
-    progress.end();
-    const bool terminal = output_.for_terminal();
-    output_.print(measurement_document(measurement, terminal, detect_style(0)),
-                  {[&] { return measurement_json(measurement); }, [&] { return measurement_chart(measurement); }});
+    line.wipe();
+    Output::Forms forms;
+    forms.json = [&] { return measurement_json(measurement); };
+    forms.chart = [&] { return measurement_chart(measurement); };
+    forms.chart_above = true;
+    output_.print(measurement_document(measurement), forms);
     if (save_option_->count() > 0 && !measurement.complete)
       fmt::print(stderr, "roofline: not saved: figures are missing; measure again on a quieter machine\n");
     else if (save_option_->count() > 0)
@@ -93,14 +81,19 @@ class MeasurePart : public MachinePart {
  private:
   void setup_import() {
     auto* group = command_->add_option_group("Import");
-    group->add_option("--import", import_, "Ceilings of ERT (roofline.json) or rocprof-compute (roofline.csv)")
+    group
+        ->add_option("--import", import_,
+                     "Ceilings of ERT (roofline.json), of\nrocprof-compute (roofline.csv), or what\n"
+                     "measure --json printed elsewhere")
         ->type_name("FILE");
     machine_option_ = group->add_option("--machine", base_,
-                                        "The machine they were measured on: the ceilings join its figures, and are "
-                                        "compared with them");
-    device_option_ = group->add_option("--device", device_, "Which device of a file with several (default 0)");
-    precision_option_ =
-        group->add_option("--precision", precision_, "Of ERT's operations, which do not say: fp64.vector, fp32.vector");
+                                        "The machine they were measured on: the ceilings\n"
+                                        "join its figures, and are compared with them");
+    device_option_ = group->add_option("--device", device_,
+                                       "Which device of a file with several (default 0);\n"
+                                       "of a measurement, 0 is all threads, 1 is one");
+    precision_option_ = group->add_option("--precision", precision_,
+                                          "Of ERT's operations, which do not say:\nfp64.vector, fp32.vector");
   }
 
   // Before a measurement is made that could not be kept.
@@ -168,8 +161,7 @@ class MeasurePart : public MachinePart {
     for (const auto& w : made.warnings) fmt::print(stderr, "roofline: warning: {}\n", w);
     const ShownMachine shown{&made.machine, &made.facts, std::nullopt};
     const auto& catalogue = MachineCatalogue::instance();
-    output_.print(machine_document(catalogue, shown, output_.for_terminal()),
-                  [&] { return machine_json(catalogue, shown); });
+    print_machine(catalogue, shown, output_);
     if (save_option_->count() > 0) keep(made, options.id);
     return kOk;
   }

@@ -60,8 +60,7 @@ void add_value(const MeasuredValue* v, std::string_view unit, std::vector<Cell>&
     row.resize(row.size() + 3);
     return;
   }
-  const auto tone = v->only_disturbed ? Tone::warn : Tone::normal;
-  row.push_back({si(v->value, unit) + (v->only_disturbed ? " !" : ""), v->value, tone});
+  row.push_back({(v->cut_short ? "~" : "") + si(v->value, unit), v->value, Tone::normal});
   row.push_back({si(v->median, unit), v->median, Tone::normal});
   row.push_back({fmt::format("{:.1f}%", kPercent * v->spread()), v->spread(), Tone::normal});
 }
@@ -143,13 +142,13 @@ Bullets how(const CpuMeasurement& m) {
   add(fmt::format("Clock: {} (dependent additions, one a cycle){}", si(m.one.clock.value, "Hz"),
                   has_two(m) ? fmt::format(", {} with {}", si(m.all.clock.value, "Hz"), threads_text(m.all)) : ""));
   add("Each figure: median of the best third of the samples in which no thread lost its processor. Median and spread "
-      "(highest - lowest) are of all such samples");
+      "(highest - lowest) are of all such samples. ~ marks figures that were cut short");
   add("Copy counts 2, triad 3 transfers per element; NT stores pass the caches by. Plain stores read their line first, "
       "which is not counted");
   add(fmt::format(
-      "Took {:.1f} s; huge pages hold {:.0f}% of the memory; other programs used {:.0f}% of the processors, "
+      "Took {:.1f} s of {:.3g}; huge pages hold {:.0f}% of the memory; other programs used {:.0f}% of the processors, "
       "other guests {:.0f}%",
-      m.seconds, kPercent * m.huge_page_share, kPercent * m.other_cpu_share, kPercent * m.steal_share));
+      m.seconds, m.budget_s, kPercent * m.huge_page_share, kPercent * m.other_cpu_share, kPercent * m.steal_share));
   for (const auto& note : m.notes) add(note, Tone::warn);
   return out;
 }
@@ -162,6 +161,8 @@ Json value_json(const MeasuredValue& v) {
           {"low", v.low},
           {"high", v.high},
           {"samples", v.samples},
+          {"best_third_width", v.width},
+          {"cut_short", v.cut_short},
           {"interrupted_samples", v.disturbed},
           {"only_interrupted", v.only_disturbed}};
 }
@@ -248,18 +249,10 @@ void add_roofs(const ThreadedMeasurement& t, ChartRoof::Role role, std::string_v
 
 }  // namespace
 
-Document measurement_document(const CpuMeasurement& m, bool picture, const TerminalStyle& style) {
+Document measurement_document(const CpuMeasurement& m) {
   Document document;
   document.title = fmt::format("{}, {} core{}: measured ceilings{}", processor_text(m.cpu), m.cpu.cores,
                                m.cpu.cores == 1 ? "" : "s", m.quick ? " (quick)" : "");
-  if (picture) {
-    auto text = to_terminal(measurement_chart(m), style);
-    for (std::size_t at = 0; at < text.size();) {
-      const auto end = std::min(text.find('\n', at), text.size());
-      document.blocks.emplace_back(Command{text.substr(at, end - at)});
-      at = end + 1;
-    }
-  }
   document.blocks.emplace_back(level_table(m));
   document.blocks.emplace_back(bandwidth_table(m));
   document.blocks.emplace_back(peak_table(m));
@@ -274,12 +267,14 @@ std::string measurement_json(const CpuMeasurement& m) {
               {"date", m.date},
               {"quick", m.quick},
               {"seconds", m.seconds},
+              {"budget_s", m.budget_s},
               {"cpu", cpu_json(m.cpu)},
               {"huge_page_share", m.huge_page_share},
               {"other_cpu_share", m.other_cpu_share},
               {"steal_share", m.steal_share},
               {"pinned", m.pinned},
               {"complete", m.complete},
+              {"missing", m.missing},
               {"notes", m.notes}};
   out["one_thread"] = threaded_json(m.one);
   out["all_threads"] = threaded_json(m.all);
@@ -296,7 +291,8 @@ Chart measurement_chart(const CpuMeasurement& m) {
     if (dram != nullptr && !is_integer(p.precision.type) && !p.mix)
       chart.ridges.push_back({p.rate.value / dram->rate.value, p.rate.value});
   chart.notes.push_back(
-      "Memory roofs: the fastest access of each level. Peaks: multiply-adds; other mixes may exceed them");
+      "Memory roofs: the fastest access of each level, thin those of caches, per byte that is loaded or stored there. "
+      "Peaks: multiply-adds; other mixes may exceed them");
   return chart;
 }
 

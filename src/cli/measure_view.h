@@ -9,8 +9,7 @@
 
 namespace roofline::cli {
 
-// `picture`: the roofs in characters, `style` wide, above the tables.
-Document measurement_document(const CpuMeasurement& measurement, bool picture, const TerminalStyle& style);
+Document measurement_document(const CpuMeasurement& measurement);
 std::string measurement_json(const CpuMeasurement& measurement);
 // The roofs of all threads; those of one thread beside them.
 Chart measurement_chart(const CpuMeasurement& measurement);

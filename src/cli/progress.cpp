@@ -39,22 +39,28 @@ std::string progress_line(double share, double elapsed_s, std::size_t width, boo
   return std::string(kWhat) + bar + text;
 }
 
-Progress::Progress() : terminal_(can_draw()) {}
+StatusLine::StatusLine() : terminal_(can_draw()) {}
 
-Progress::~Progress() {
+void StatusLine::show(std::string_view text) {
+  if (!terminal_) return;
+  visible_ = true;
+  fmt::print(stderr, "{}{}", kWipe, text);
+  std::fflush(stderr);
+}
+
+void StatusLine::wipe() {
   if (visible_) fmt::print(stderr, "{}", kWipe);
+  visible_ = false;
 }
 
 void Progress::operator()(std::uint64_t done, std::uint64_t total) {
   const auto now = Clock::now();
-  if (!terminal_ || total == 0 || now - start_ < kPatience || now - drawn_ < kBetween) return;
+  if (!line_.can_show() || total == 0 || now - start_ < kPatience || now - drawn_ < kBetween) return;
   drawn_ = now;
-  visible_ = true;
   const auto style = detect_style(0);
   const double share = static_cast<double>(done) / static_cast<double>(total);
   const double elapsed = std::chrono::duration<double>(now - start_).count();
-  fmt::print(stderr, "{}{}", kWipe, progress_line(share, elapsed, style.width - 1, style.unicode));
-  std::fflush(stderr);
+  line_.show(progress_line(share, elapsed, style.width - 1, style.unicode));
 }
 
 std::vector<Profile> open_watched(std::span<const std::string> paths, ReadOptions options) {

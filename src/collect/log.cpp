@@ -39,8 +39,7 @@ constexpr std::array<Mark, 9> kMarks = {{
      "leave it out with --kernel, or collect less at a time: --set table --tensor none"},
     {kNoKernels, "nothing-profiled", "no kernels were profiled",
      "check --kernel, --nvtx, --launch-skip and whether the program launches kernels at all; under WSL update the "
-     "Windows "
-     "driver"},
+     "Windows driver"},
     {"LibraryNotLoaded", "no-driver", "the driver's library could not be loaded",
      "in a container start it with its GPUs (docker run --gpus all); else install the driver"},
 }};
@@ -63,6 +62,14 @@ std::optional<int> passes_in(std::string_view text) {
   const auto at = text.rfind(" - ");
   if (at == std::string_view::npos || text.find(" pass", at) == std::string_view::npos) return std::nullopt;
   return number_at(text.substr(at + 3));
+}
+
+// Of a program: shells tell by codes above 128 that a signal ended it.
+std::string code_text(int code) {
+  constexpr int kSignalled = 128, kMostSignals = 64;
+  const int signal = code - kSignalled;
+  if (signal <= 0 || signal > kMostSignals) return fmt::format("code {}", code);
+  return fmt::format("code {}, which stands for signal {} ({})", code, signal, strsignal(signal));
 }
 
 Failure failure_of(std::string_view id, std::string finding, std::string_view remedy) {
@@ -100,8 +107,10 @@ void NcuLog::line(std::string_view text) {
 // Each program once, in order.
 std::string NcuLog::programs() const {
   std::vector<std::string> names;
-  for (const auto& program : programs_)
-    if (std::find(names.begin(), names.end(), program) == names.end()) names.push_back(program);
+  for (const auto& program : programs_) {
+    const auto quoted = "'" + program + "'";
+    if (std::find(names.begin(), names.end(), quoted) == names.end()) names.push_back(quoted);
+  }
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -147,20 +156,21 @@ std::optional<Failure> NcuLog::failure(const Exit& exit, bool report_exists) con
   if (auto known = known_failure(false)) return known;
   if (auto known = known_failure(true); known && !(application_code_ && known->id == "nothing-profiled")) return known;
   if (application_code_)
-    return failure_of("application-failed",
-                      fmt::format("the program ended with code {} before a kernel was profiled", *application_code_),
-                      "run it without ncu first; if it works there, it may need another working folder or environment");
+    return failure_of(
+        "application-failed",
+        fmt::format("the program ended with {} before a kernel was profiled", code_text(*application_code_)),
+        "run it without ncu first; if it works there, it may need another working folder or environment");
   if (profiled_ == 0 && !programs_.empty() && exit.code == 0)
     return failure_of(
         programs_.size() > 1 ? "children" : "nothing-profiled",
-        fmt::format("ncu followed {} and none of them launched a kernel that was asked for", programs()),
+        fmt::format("ncu followed {}, and none of them launched a kernel that was asked for", programs()),
         "check --kernel, --nvtx and --launch-skip; a server that is started in the background, or a process "
         "that was there before, is not followed");
   const auto error = std::find_if(errors_.begin(), errors_.end(), [](const Error& e) { return !e.warning; });
   if (error != errors_.end())
     return failure_of("ncu-error", "ncu: " + error->text, "see to that error and collect again");
   return failure_of("no-report", fmt::format("ncu ended with code {} and left no report", exit.code),
-                    "run the command that --dry-run prints, and look at what it says");
+                    "what it said stands above; run the program without ncu first");
 }
 
 }  // namespace roofline::collect

@@ -13,9 +13,12 @@
 namespace roofline::collect {
 namespace {
 
-constexpr int kWorthARun = 2;                      // passes per launch that the first run has to save
-constexpr std::uint64_t kFewLaunches = 3;          // so few are measured completely in one go
-constexpr std::string_view kFirstOfEach = ":::1";  // context:stream:kernel:invocation
+constexpr int kWorthARun = 2;              // passes per launch that the first run has to save
+constexpr std::uint64_t kFewLaunches = 3;  // so few are measured completely in one go
+// context:stream:kernel:invocation. ncu counts invocations of a kernel's name, grid, block and shared memory apart, and
+// takes what both this and --kernel-name let pass. A regular expression stands in the latter alone: its colons would
+// end the name here.
+constexpr std::string_view kFirstOfEach = ":::1";
 
 bool is_plain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -118,7 +121,7 @@ class Builder {
 Run types_run(const Request& request, const NcuOptions& ncu, const Declarations& declared) {
   Run run;
   run.purpose = "types";
-  run.title = "find the number formats of tensor operations: every counter, first launch of each kernel";
+  run.title = "find the number formats of tensor operations";
   run.metrics = types_metrics(declared, request.target);
   run.report = request.output + ".types.ncu-rep";
   run.first_launches_only = true;
@@ -163,7 +166,7 @@ Run measuring_run(const Request& request, const NcuOptions& ncu, std::span<const
   check(request);
   Run run;
   run.purpose = "measure";
-  run.title = fmt::format("measure: the {} set", to_string(request.question));
+  run.title = fmt::format("measure --set {}", to_string(request.question));
   run.metrics = select(declarations(request.target), request.target, request.question, leaves).metrics;
   run.report = request.output + ".ncu-rep";
   run.passes = passes_of(request.target, request.question, leaves);

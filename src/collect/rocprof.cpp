@@ -56,8 +56,19 @@ std::vector<std::string> with_command(std::vector<std::string> words, const Requ
   return words;
 }
 
+// Up to version 3.2 rocprof-compute ends where the name of a workload has '-' or '.' or is longer than 35 characters.
+std::string workload_name(const std::string& output) {
+  constexpr std::size_t kLongest = 35;
+  std::string name = output.substr(output.rfind('/') + 1).substr(0, kLongest);
+  std::replace_if(
+      name.begin(), name.end(),
+      [](unsigned char c) { return !((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z')); },
+      '_');
+  return name;
+}
+
 std::vector<std::string> compute_command(const Request& request) {
-  std::vector<std::string> words = {"rocprof-compute", "profile", "--name", request.output};
+  std::vector<std::string> words = {"rocprof-compute", "profile", "--name", workload_name(request.output)};
   if (request.question == Question::table) words.emplace_back("--roof-only");
   if (!request.kernel.empty()) words.insert(words.end(), {"--kernel", request.kernel});
   return with_command(std::move(words), request);
@@ -88,8 +99,8 @@ void check_window(const Request& request) {
   if (request.launch_skip || request.launch_count)
     throw UsageError(
         "--launch-skip and --launch-count: AMD's profilers count launches of each kernel by itself, not of the "
-        "program; "
-        "leave them out, choose by --kernel, or add --kernel-iteration-range to the printed rocprofv3 commands");
+        "program; leave them out, choose by --kernel, or add --kernel-iteration-range to the printed rocprofv3 "
+        "commands");
   if (!request.nvtx.empty())
     throw UsageError(
         "--nvtx: AMD's profilers know no NVTX ranges; leave it out, and choose by --kernel, or let the program call "
@@ -121,8 +132,10 @@ Document rocprof_document(std::string_view gfx, const Request& request) {
   document.title = fmt::format("{} ({}): commands to run, nothing is started here", chip.name, chip.parts);
   if (chip.compute) {
     document.blocks.emplace_back(Paragraph{
-        "rocprof-compute runs the program several times and writes pmc_perf.csv, with one row per dispatch, into "
-        "workloads/; it also measures the machine's roofs (roofline.csv):",
+        fmt::format(
+            "rocprof-compute runs the program several times and writes pmc_perf.csv, with one row per dispatch, "
+            "into a folder below workloads/{}/; it also measures the machine's roofs (roofline.csv):",
+            workload_name(request.output)),
         Tone::normal});
     document.blocks.emplace_back(Command{shell_line(compute_command(request))});
   } else {
@@ -138,8 +151,8 @@ Document rocprof_document(std::string_view gfx, const Request& request) {
     document.blocks.emplace_back(Command{shell_line(counters_command(request, counters, ++number))});
   document.blocks.emplace_back(Paragraph{
       "FLOPs are 64 per vector instruction (128 for FMA) and 512 per MFMA_MOPS; a read request is 64 bytes unless it "
-      "is "
-      "counted as 32, a write request 32 unless it is counted as 64; MI300 and later also read 128 bytes at once.",
+      "is counted as 32, a write request 32 unless it is counted as 64; MI300 and later also read 128 bytes at once. "
+      "Options are those of ROCm 6.4 to 7.1.",
       Tone::faint});
   return document;
 }

@@ -140,7 +140,7 @@ ssize_t read_some(int from, char* buffer, std::size_t size, int patience_ms) {
   return count < 0 ? -1 : count;
 }
 
-int wait_for(pid_t child, Lines& lines, int output) {
+int wait_for(pid_t child, Lines& lines, int output, const std::function<void()>& on_pause) {
   constexpr int kGlance = 200;  // milliseconds
   std::array<char, 1U << 16> buffer{};
   int status = 0;
@@ -152,7 +152,10 @@ int wait_for(pid_t child, Lines& lines, int output) {
     warned = g_signal != 0;
     ssize_t count = -1;
     if (open) count = read_some(output, buffer.data(), buffer.size(), kGlance);
-    if (count > 0) lines.add({buffer.data(), static_cast<std::size_t>(count)});
+    if (count > 0) {
+      lines.add({buffer.data(), static_cast<std::size_t>(count)});
+      if (on_pause) on_pause();
+    }
     if (count == 0) open = false;
     if (!ended && waitpid(child, &status, open ? WNOHANG : 0) == child) ended = true;
     // What the child left running may keep the pipe open for ever.
@@ -171,7 +174,8 @@ std::vector<char*> as_argv(std::span<const std::string> arguments) {
 
 }  // namespace
 
-Exit run_program(std::span<const std::string> arguments, const std::function<void(std::string_view)>& on_line) {
+Exit run_program(std::span<const std::string> arguments, const std::function<void(std::string_view)>& on_line,
+                 const std::function<void()>& on_pause) {
   const auto argv = as_argv(arguments);
   Pipe output, failure;
   const bool terminal = isatty(STDIN_FILENO) != 0 && tcgetpgrp(STDIN_FILENO) == getpgrp();
@@ -184,8 +188,9 @@ Exit run_program(std::span<const std::string> arguments, const std::function<voi
   Pipe::close_end(output.write);
   Pipe::close_end(failure.write);
   Lines lines(on_line);
-  const int status = wait_for(child, lines, output.read);
+  const int status = wait_for(child, lines, output.read, on_pause);
   lines.finish();
+  if (on_pause) on_pause();
   if (terminal) {
     std::signal(SIGTTOU, SIG_IGN);
     tcsetpgrp(STDIN_FILENO, getpgrp());

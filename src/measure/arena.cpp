@@ -29,10 +29,11 @@ Arena::Arena(std::size_t bytes) : size_((bytes + kHugePage - 1) / kHugePage * kH
 
 Arena::~Arena() { munmap(mapping_, mapped_); }
 
-void Arena::fill() {
+void Arena::fill(std::size_t from, std::size_t to) {
   constexpr std::size_t kPattern = 1021;  // no power of two
   auto* numbers = reinterpret_cast<double*>(data_);
-  for (std::size_t i = 0; i < size_ / sizeof(double); ++i) numbers[i] = 1.0 + 1e-3 * static_cast<double>(i % kPattern);
+  for (std::size_t i = from / sizeof(double); i < std::min(to, size_) / sizeof(double); ++i)
+    numbers[i] = 1.0 + 1e-3 * static_cast<double>(i % kPattern);
 }
 
 double Arena::huge_page_share() const {

@@ -15,7 +15,8 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  void fill();
+  void fill() { fill(0, size_); }
+  void fill(std::size_t from, std::size_t to);  // bytes
   char* data() { return data_; }
   std::size_t size() const { return size_; }
   // Share in huge pages, 0..1, as the kernel accounts for it.

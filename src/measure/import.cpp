@@ -9,13 +9,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/lower.h"
 #include "core/printable.h"
 #include "measure/figures.h"
+#include "measure/measurement_file.h"
 #include "roofline/error.h"
 #include "roofline/measure.h"
 
@@ -37,12 +38,6 @@ constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 std::string printable(std::string_view text) {
   constexpr std::size_t kMost = 60;
   return roofline::printable(text, kMost);
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
-  return out;
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -93,7 +88,8 @@ class Ert {
     const auto* empirical = member(root_, "empirical");
     if (empirical == nullptr)
       fail(path_, std::nullopt, "unknown-format", "JSON without \"empirical\"",
-           "the roofline.json of ERT, or the roofline.csv of rocprof-compute", "check that this is the file you mean");
+           "the roofline.json of ERT, the roofline.csv of rocprof-compute, or what --json printed",
+           "check that this is the file you mean");
     describe(*empirical, out);
     for (const auto& [label, value] : pairs(*empirical, "gbytes")) add_level(label, value, out);
     for (const auto& [label, value] : pairs(*empirical, "gflops")) add_peak(label, value, out);
@@ -376,7 +372,27 @@ void merge_equal(std::vector<Figure>& figures) {
 
 }  // namespace
 
+namespace {
+
+// Device 0 is all threads, 1 is one thread.
+MeasuredMachine import_measurement(std::string_view text, const std::string& path, const ImportOptions& options) {
+  if (options.base != nullptr)
+    throw UsageError(fmt::format("{}: a measurement names its own machine; leave --machine out", path));
+  if (options.device > 1)
+    throw UsageError(
+        fmt::format("{}: no device {}: 0 is what all threads reached, 1 what one did", path, options.device));
+  if (text.size() > kMostBytes)
+    fail(path, std::nullopt, "unknown-format", fmt::format("{} bytes", text.size()), "some kilobytes", "measure again");
+  const auto m = read_measurement(text, path);
+  auto out = measured_machine(m, options.device == 0, options.id);
+  if (!m.complete) out.warnings.emplace_back("figures were missing when this was measured");
+  return out;
+}
+
+}  // namespace
+
 MeasuredMachine import_ceilings(std::string_view text, const std::string& path, const ImportOptions& options) {
+  if (looks_like_measurement(text)) return import_measurement(text, path, options);
   auto imported = read_any(text, path, options);
   if (imported.figures.empty())
     fail(path, std::nullopt, "no-figures", "not one bandwidth or peak", "at least one", "measure again");

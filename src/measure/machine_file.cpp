@@ -13,7 +13,9 @@ using namespace measure;
 std::string sample_text(const MeasuredValue& v, double unit, std::string_view unit_name) {
   return fmt::format("median {:.4g}, {:.4g} to {:.4g} {} in {} sample{}{}", v.median / unit, v.low / unit,
                      v.high / unit, unit_name, v.samples, v.samples == 1 ? "" : "s",
-                     v.only_disturbed ? ", all interrupted" : "");
+                     v.only_disturbed ? ", all interrupted"
+                     : v.cut_short    ? fmt::format(", cut short: the best differ by {:.1f}%", 100 * v.width)
+                                      : "");
 }
 
 std::string bandwidth_note(const MeasuredBandwidth& b, bool named) {

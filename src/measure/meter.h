@@ -1,25 +1,23 @@
-// Repeated timing of the loops on a team of threads.
+// Repeated timing of the loops, within a time.
 #pragma once
 
-#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
-#include <string>
-#include <vector>
 
-#include "measure/arena.h"
-#include "measure/kernels.h"
+#include "measure/bench.h"
 #include "measure/statistics.h"
-#include "measure/team.h"
 #include "roofline/measure.h"
 
 namespace roofline::measure {
 
+// Whether the set has loops for it.
+bool can(const KernelSet& kernels, AccessPattern pattern);
+
 class Meter {
  public:
-  // `bytes` of memory for each thread, filled by it. Throws std::bad_alloc.
-  Meter(std::vector<int> cpus, std::size_t bytes, StopRule rule);
+  // Fills the memory. After `deadline` (on the bench's clock) nothing begins, whatever is lacking then.
+  Meter(std::unique_ptr<Bench> bench, StopRule rule, double deadline = std::numeric_limits<double>::infinity());
 
   MeasuredValue clock();  // hertz
   // Seconds per load in a set of so many bytes per thread, taking about `seconds` for it. Sets must grow from call to
@@ -29,33 +27,28 @@ class Meter {
   std::optional<MeasuredValue> bandwidth(const KernelSet& kernels, AccessPattern pattern, std::size_t set_bytes,
                                          bool quick);
   MeasuredValue compute(const ComputeKernel& kernel, bool quick);
-  // How long a figure may take from now on.
-  void set_seconds(double seconds) { rule_.seconds = rule_.more_seconds = seconds; }
-  // From then on each figure is made of as few samples as can be, and finally of none.
-  void set_deadline(double time) { deadline_ = time; }
-  bool out_of_time() const { return now() > deadline_; }
-  // Fills memory with numbers again after latency() wrote its pointers.
+  // No sample begins after that time. A figure that began before it has one sample at least, if the deadline allows.
+  void set_until(double time) { until_ = time; }
+  bool out_of_time() const { return bench_->now() > deadline_; }
+  double now() const { return bench_->now(); }
+  // Fills memory with numbers again where latency() wrote its pointers.
   void refill();
 
-  const Team& team() const { return team_; }
-  std::size_t bytes() const { return bytes_; }
-  double huge_page_share() const;
+  const Bench& bench() const { return *bench_; }
+  std::size_t bytes() const { return bench_->bytes(); }
 
  private:
-  using Work = std::function<void(std::size_t member, std::size_t turns)>;
-  // `amount` is what one turn of all members makes.
-  // The search for the number of turns of a sample begins at `first_turns`: fewer than a quarter of what is needed.
-  MeasuredValue rate(const Work& work, double amount, double first_turns, const StopRule& rule);
-  std::size_t turns_per_sample(const Work& work, double first_turns);
-  Team::Timing time_turns(const Work& work, std::size_t turns);
+  // `amount` is what one turn of all threads makes. The search for the number of turns of a sample begins at
+  // `first_turns`: fewer than a quarter of what is needed.
+  MeasuredValue rate(const Job& job, double amount, double first_turns, const StopRule& rule);
+  std::size_t turns_per_sample(const Job& job, double first_turns, double until);
+  void fill(std::size_t bytes);
 
-  Team team_;
-  std::size_t bytes_;
+  std::unique_ptr<Bench> bench_;
   StopRule rule_;
-  double deadline_ = std::numeric_limits<double>::infinity();
-  std::vector<std::unique_ptr<Arena>> arenas_;
-  std::vector<Chain> chains_;
-  std::vector<std::size_t> cursors_;
+  double until_ = std::numeric_limits<double>::infinity();
+  double deadline_;
+  std::size_t joined_ = 0;  // bytes whose lines are in the chain
 };
 
 }  // namespace roofline::measure

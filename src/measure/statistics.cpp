@@ -47,7 +47,10 @@ MeasuredValue summarize(std::span<const Sample> samples) {
   }
   out.samples = sorted.size();
   if (sorted.empty()) return out;
-  out.value = median_of_sorted(best_third(sorted));
+  const auto best = best_third(sorted);
+  out.value = median_of_sorted(best);
+  constexpr std::size_t kFew = 9;  // a third of them says nothing of how far samples lie apart
+  out.width = (sorted.size() < kFew ? sorted.back() - sorted.front() : best.back() - best.front()) / out.value;
   out.median = median_of_sorted(sorted);
   out.low = sorted.front();
   out.high = sorted.back();
@@ -58,9 +61,19 @@ bool enough(std::span<const Sample> samples, double seconds, const StopRule& rul
   if (samples.size() >= rule.most) return true;
   const auto sorted = rates(samples, false);
   if (sorted.size() < rule.least) return seconds >= rule.seconds + rule.more_seconds;
-  if (seconds >= rule.seconds) return true;
+  return seconds >= rule.seconds || settled(samples, rule);
+}
+
+bool settled(std::span<const Sample> samples, const StopRule& rule) {
+  const auto sorted = rates(samples, false);
+  if (sorted.size() < rule.least) return false;
   const auto best = best_third(sorted);
   return best.back() - best.front() <= rule.agreement * median_of_sorted(best);
+}
+
+bool cut_short(const MeasuredValue& value, const StopRule& rule) {
+  constexpr std::size_t kFewest = 3;
+  return value.only_disturbed || value.samples < kFewest || value.width > rule.agreement;
 }
 
 }  // namespace roofline::measure

@@ -29,5 +29,9 @@ struct StopRule {
   double more_seconds = 0.15;  // beyond, as long as fewer than `least` samples are undisturbed
 };
 bool enough(std::span<const Sample> samples, double seconds, const StopRule& rule);
+// Enough samples that agree, whatever the time.
+bool settled(std::span<const Sample> samples, const StopRule& rule);
+// Whether the value, of samples that were ended by time, is less certain than the rule asks for.
+bool cut_short(const MeasuredValue& value, const StopRule& rule);
 
 }  // namespace roofline::measure

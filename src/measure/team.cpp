@@ -41,7 +41,9 @@ long switches() {
 
 template <typename Condition>
 void wait_until(Condition condition) {
-  constexpr int kSpins = 2000;
+  // About a millisecond. On a busy machine a member seldom has a processor: one that gave it up at once would hardly
+  // ever meet the others.
+  constexpr int kSpins = 300000;
   for (int i = 0; !condition(); ++i)
     if (i >= kSpins) std::this_thread::yield();  // more members than processors to be had
 }

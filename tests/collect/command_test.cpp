@@ -185,12 +185,21 @@ TEST(Rocprof, CommandsByChip) {
   r.output = "amd out";
   r.kernel = "gemm";
   const auto text = to_markdown(rocprof_document("gfx942", r));
-  EXPECT_THAT(text, HasSubstr("rocprof-compute profile --name 'amd out' --roof-only --kernel gemm -- ./app"));
+  EXPECT_THAT(text, HasSubstr("rocprof-compute profile --name amd_out --roof-only --kernel gemm -- ./app"));
+  EXPECT_THAT(text, HasSubstr("--output-directory 'amd out'"));
   EXPECT_THAT(text, HasSubstr("TCC_EA0_RDREQ_sum"));
   EXPECT_THAT(text, HasSubstr("SQ_INSTS_VALU_MFMA_MOPS_F8"));
   EXPECT_THAT(to_markdown(rocprof_document("gfx90a", r)), HasSubstr("TCC_EA_RDREQ_sum"));
   EXPECT_THAT(to_markdown(rocprof_document("gfx908", r)), Not(HasSubstr("rocprof-compute profile")));
   EXPECT_THROW(rocprof_document("gfx1100", r), UsageError);
+}
+
+// rocprof-compute 3.2 and before refuse other names.
+TEST(Rocprof, NamesOfWorkloadsAreLettersDigitsAndNotLong) {
+  auto r = request();
+  r.output = "runs/decode-1.5b " + std::string(40, 'x');
+  EXPECT_THAT(to_markdown(rocprof_document("gfx942", r)),
+              HasSubstr("--name decode_1_5b_" + std::string(35 - 12, 'x') + " --roof-only"));
 }
 
 // The counters of the chip's first, exact recipe of DRAM bytes, and of every number format that is counted there.

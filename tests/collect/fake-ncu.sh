@@ -65,7 +65,10 @@ none-through)
 hang) while :; do sleep 1; done ;;
 killed) kill -9 $$ ;;
 esac
-"$@" || exit 1
+"$@" || {
+  echo "==ERROR== The application returned an error code ($?)."
+  exit 1
+}
 echo '==PROF== Profiling "gemm" - 0: 0%....50%....100% - 3 passes'
 echo '==PROF== Profiling "norm" - 1: 0%....50%....100% - 3 passes'
 if [ "$types" = yes ]; then cp "$FAKE_TYPES" "$out.ncu-rep"; else cp "$FAKE_REPORT" "$out.ncu-rep"; fi

@@ -9,6 +9,7 @@
 #include "collect/fixtures.h"
 #include "roofline/error.h"
 #include "roofline/metrics.h"
+#include "support/golden.h"
 
 namespace roofline::collect {
 namespace {
@@ -79,11 +80,11 @@ TEST(Running, ASignalEndsTheWholeGroup) {
   const auto exit = run({"sh", "-c", script});
   sender.join();
   EXPECT_EQ(exit.interrupted_by, SIGINT);
-  const auto grandchild = std::stoi(testing::read_file(file));
+  const auto grandchild = std::stoi(roofline::testing::slurp(file));
   bool gone = false;
   for (int i = 0; i < 100 && !gone; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    const auto status = testing::read_file("/proc/" + std::to_string(grandchild) + "/stat");
+    const auto status = roofline::testing::slurp("/proc/" + std::to_string(grandchild) + "/stat");
     gone = status.empty() || status.find(") Z") != std::string::npos;
   }
   EXPECT_TRUE(gone) << "a child of the program still runs";
@@ -144,6 +145,41 @@ TEST_F(FakeNcu, EveryFailureIsRecognised) {
     EXPECT_THAT(found->finding, HasSubstr(words)) << mode;
     EXPECT_FALSE(found->remedy.empty()) << mode;
   }
+}
+
+TEST_F(FakeNcu, ProgramsThatEndBadly) {
+  setenv("FAKE_REPORT", scratch_.write("fixture", "report").c_str(), 1);
+  auto r = request();
+  r.tensor = TensorCounters::none;
+  const auto finding = [&](const char* script) {
+    r.command = {"sh", "-c", script};
+    NcuLog log;
+    const auto exit = run_program(plan(r, {}).runs.back().arguments, [&](std::string_view line) { log.line(line); });
+    const auto found = log.failure(exit, testing::fs::exists(r.output + ".ncu-rep"));
+    return found ? found->id + ": " + found->finding : std::string();
+  };
+  EXPECT_EQ(finding("exit 3"), "application-failed: the program ended with code 3 before a kernel was profiled");
+  EXPECT_THAT(finding("kill -9 $$"), HasSubstr("code 137, which stands for signal 9"));
+  EXPECT_THAT(finding("kill -SEGV $$"), HasSubstr("signal 11"));
+  EXPECT_EQ(finding("sleep 20 & exit 0"), "") << "what it leaves running is not waited for";
+}
+
+// Millions of lines are handed on in pieces, and none is lost.
+TEST(Running, ManyLinesComeInPieces) {
+  std::size_t lines = 0, pauses = 0;
+  const std::vector<std::string> words = {"sh", "-c", "yes | head -n 300000; echo end >&2"};
+  std::string last;
+  run_program(
+      words,
+      [&](std::string_view line) {
+        ++lines;
+        last = line;
+      },
+      [&] { ++pauses; });
+  EXPECT_EQ(lines, 300'001U);
+  EXPECT_EQ(last, "end");
+  EXPECT_GE(pauses, 1U);
+  EXPECT_LT(pauses, lines / 100);
 }
 
 TEST_F(FakeNcu, AProgramThatFailsLateWasMeasured) {
@@ -250,8 +286,8 @@ TEST_F(FakeNcu, ArgumentsReachTheProgramUnchanged) {
   const auto copy = scratch_.file("copy of it");
   r.command = {"sh", "-c", "printf '%s|' \"$@\" > '" + copy + "'", "sh", "x y", "it's", "", "p\nq", "--flag"};
   EXPECT_EQ(run(plan(r, {}).runs.back().arguments).code, 0);
-  EXPECT_EQ(testing::read_file(copy), "x y|it's||p\nq|--flag|");
-  EXPECT_THAT(testing::read_file(list), HasSubstr("\nregex:a b|c'd\n"));
+  EXPECT_EQ(roofline::testing::slurp(copy), "x y|it's||p\nq|--flag|");
+  EXPECT_THAT(roofline::testing::slurp(list), HasSubstr("\nregex:a b|c'd\n"));
 }
 
 }  // namespace

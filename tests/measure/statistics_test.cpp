@@ -33,6 +33,22 @@ TEST(Summary, TakesTheMedianOfTheBestThird) {
   EXPECT_DOUBLE_EQ(v.spread(), 1);
 }
 
+TEST(Summary, TellsHowFarTheBestThirdLiesApart) {
+  EXPECT_DOUBLE_EQ(summarize(quiet({50, 50, 50, 50, 50, 50, 99, 100, 101})).width, 0.02);
+  EXPECT_DOUBLE_EQ(summarize(quiet({98, 99, 100})).width, 0.02);  // too few for a third
+  EXPECT_DOUBLE_EQ(summarize(quiet({100})).width, 0);
+}
+
+TEST(Summary, IsCutShortWhereSamplesAreFewOrDisagree) {
+  const StopRule rule;
+  EXPECT_TRUE(cut_short(summarize(quiet({100, 100})), rule));
+  EXPECT_FALSE(cut_short(summarize(quiet({100, 100, 100})), rule));
+  EXPECT_TRUE(cut_short(summarize(quiet({97, 99, 100})), rule));
+  EXPECT_FALSE(cut_short(summarize(quiet({50, 50, 50, 50, 50, 50, 99.5, 100, 100})), rule));
+  EXPECT_TRUE(cut_short(summarize(quiet({50, 50, 50, 50, 50, 50, 95, 100, 100})), rule));
+  EXPECT_TRUE(cut_short(summarize(std::vector<Sample>(20, {100, true})), rule));
+}
+
 TEST(Summary, OneLuckySampleMakesNoCeiling) {
   std::vector<double> rates(30, 100);
   rates.push_back(1000);
