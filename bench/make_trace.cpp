@@ -45,6 +45,18 @@ std::uint64_t next_random(std::uint64_t& state) {
   return state >> 33U;
 }
 
+// A kernel as a trace without stacks and shapes holds it, in as few bytes as profilers write.
+std::string kernel_event(std::uint64_t i, std::uint64_t& random) {
+  return fmt::format(
+      ",\n{{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"nvjet_tst_{}x{}_64x4_1x2_h_bz_TNT\", \"pid\": 0, \"tid\": "
+      "7, "
+      "\"ts\": {:.3f}, \"dur\": {:.3f}, \"args\": {{\"External id\": {}, \"device\": 0, \"context\": 1, \"stream\": 7, "
+      "\"correlation\": {}, \"grid\": [{}, 1, 1], \"block\": [128, 1, 1]}}}}",
+      64 * (1 + next_random(random) % 4), 8 * (1 + next_random(random) % 32),
+      1428625731622.25 + 37.5 * static_cast<double>(i), 2.0 + static_cast<double>(next_random(random) % 30000) / 1000,
+      i + 1, i + 1, 1 + next_random(random) % 256);
+}
+
 // One operator and all that belongs to it: nine events.
 std::string operator_events(std::uint64_t i, std::uint64_t& random) {
   const double start = 1428625731622.25 + 37.5 * static_cast<double>(i);
@@ -98,8 +110,9 @@ std::string operator_events(std::uint64_t i, std::uint64_t& random) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    fmt::print(stderr, "usage: make_trace FILE[.gz] MEGABYTES\n");
+  const bool kernels = argc == 4 && std::string_view(argv[3]) == "--kernels";
+  if (argc != 3 && !kernels) {
+    fmt::print(stderr, "usage: make_trace FILE[.gz] MEGABYTES [--kernels]\n--kernels: kernels alone\n");
     return 2;
   }
   Output out(argv[1], std::string_view(argv[1]).ends_with(".gz"));
@@ -114,7 +127,8 @@ int main(int argc, char** argv) {
       "\"traceEvents\": [\n  {\n    \"ph\": \"M\", \"name\": \"process_name\", \"pid\": 851, \"args\": {\"name\": "
       "\"python3\"}\n  }");
   std::uint64_t random = 1;
-  for (std::uint64_t i = 0; out.bytes() < wanted; ++i) out.write(operator_events(i, random));
+  for (std::uint64_t i = 0; out.bytes() < wanted; ++i)
+    out.write(kernels ? kernel_event(i, random) : operator_events(i, random));
   out.write("\n  ],\n  \"traceName\": \"bench\"\n}\n");
   return 0;
 }

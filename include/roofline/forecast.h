@@ -139,6 +139,7 @@ struct Match {
   std::vector<MatchedOperator> operators;  // in order of the step
   std::vector<UnmatchedKernel> unmatched;  // most time first
   std::vector<std::string> missing;        // operators of the model that no measured kernel is
+  std::vector<std::string> assigned;       // the operator of each row of `measured`; empty where it has none
   double steps = 0;                        // that were measured: median of calls over the model's calls
 };
 // Assigns kernels by their own operator name, else by kernel-name families (data/kernel_names.csv) and, for matrix
@@ -146,6 +147,8 @@ struct Match {
 // or rows that name their operator. Rows without a time are left out.
 Match match_kernels(const Forecast& forecast, const Report& measured);
 Document match_document(const Forecast& forecast, const Report& measured, const Match& match);
+// The JSON report of `measured` with what the model says of it as a further field "model" (docs/json.md).
+std::string match_json(const Forecast& forecast, const Report& measured, const Match& match);
 // The measured operators as samples to fit constants from: those whose name has one shape only.
 std::vector<Sample> samples_of(const Forecast& forecast, const Match& match);
 

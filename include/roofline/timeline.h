@@ -1,6 +1,7 @@
 // What a timeline says: when the GPU worked, on what, and what the host did meanwhile.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -34,23 +35,46 @@ enum class GpuWork : std::uint8_t {
 };
 enum class CopyKind : std::uint8_t { none, host_to_device, device_to_host, device_to_device, peer_to_peer, other };
 
+// Blocks of a grid or threads of a block, in half the room of a Dim3: a long recording has millions. No launch may have
+// more in one direction than fit (CUDA: 2^31 - 1); what does not fit is kept as the largest.
+struct LaunchDim {
+  std::uint32_t x = 0, y = 0, z = 0;
+
+  LaunchDim() = default;
+  LaunchDim(std::uint64_t x_, std::uint64_t y_, std::uint64_t z_) : x(fit(x_)), y(fit(y_)), z(fit(z_)) {}
+  explicit LaunchDim(const Dim3& d) : LaunchDim(d.x, d.y, d.z) {}
+  template <std::same_as<Dim3> D>  // as no template it would be in doubt about {1, 1, 1}
+  LaunchDim& operator=(const D& d) {
+    return *this = LaunchDim(d);
+  }
+  operator Dim3() const { return {x, y, z}; }  // NOLINT(google-explicit-constructor): nothing is lost
+  bool operator==(const LaunchDim&) const = default;
+  std::uint64_t count() const { return Dim3(*this).count(); }
+
+ private:
+  static std::uint32_t fit(std::uint64_t n) {
+    constexpr auto kMost = std::numeric_limits<std::uint32_t>::max();
+    return n < kMost ? static_cast<std::uint32_t>(n) : kMost;
+  }
+};
+
 // One piece of work on a GPU. Names are indices into Timeline::names, kNone when the file has none.
 struct GpuActivity {
   Span span;
-  std::uint32_t name = kNone;       // short
-  std::uint32_t full_name = kNone;  // demangled, with arguments
-  std::uint32_t device = 0;         // index into Timeline::devices
+  std::uint32_t name = kNone;        // short
+  std::uint32_t full_name = kNone;   // demangled, with arguments
+  std::uint32_t device = 0;          // index into Timeline::devices
+  std::uint32_t collective = kNone;  // index into Timeline::collectives
   std::uint64_t context = 0;
   std::uint64_t stream = 0;
   std::uint64_t process = 0;
   GpuWork work = GpuWork::kernel;
   CopyKind copy = CopyKind::none;
-  Dim3 grid, block;                  // all zero: not in the file
-  std::uint64_t bytes = 0;           // of copies and fills
-  std::uint64_t correlation = 0;     // joins it with the host call of that number; 0: none
-  std::uint64_t graph_node = 0;      // node of a CUDA/HIP graph; 0: not part of one
-  std::uint64_t external_id = 0;     // the framework's number of the operator that launched it; 0: none
-  std::uint32_t collective = kNone;  // index into Timeline::collectives
+  LaunchDim grid, block;          // all zero: not in the file
+  std::uint64_t bytes = 0;        // of copies and fills
+  std::uint64_t correlation = 0;  // joins it with the host call of that number; 0: none
+  std::uint64_t graph_node = 0;   // node of a CUDA/HIP graph; 0: not part of one
+  std::uint64_t external_id = 0;  // the framework's number of the operator that launched it; 0: none
 };
 
 // What a communication kernel was asked to do, where the file says so.
@@ -60,6 +84,7 @@ struct CollectiveCall {
   std::uint32_t group = kNone;                      // name of the process group
   std::uint64_t elements_in = 0, elements_out = 0;  // per rank
   std::uint32_t group_size = 0;                     // ranks; 0: unknown
+  std::uint32_t ranks = kNone;                      // which ones, as the file spells them: "[0, 1, 8, 9]"
   bool operator==(const CollectiveCall&) const = default;
 };
 
@@ -123,6 +148,7 @@ struct Timeline {
   std::string producer;  // "Nsight Systems 2025.1", "PyTorch 2.4 (Kineto)"; empty when unknown
   std::vector<DeviceInfo> devices;
   std::optional<int> rank, world_size;      // of a distributed job, where the file says so
+  std::uint32_t listed_devices = 0;         // GPUs that the file describes, at work or not; 0: it describes none
   std::vector<std::string> names;           // what the indices above mean
   std::vector<GpuActivity> activities;      // by start
   std::vector<HostCall> calls;              // by start

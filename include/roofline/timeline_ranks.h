@@ -34,15 +34,20 @@ struct RankSpread {
 
 // One kind of collective: kernels of one name with one payload.
 struct CollectiveTotals {
-  std::string name;                   // of the kernel, and what it was asked to do where known
-  std::size_t count = 0;              // per rank
-  bool matched = false;               // the same number on every rank: the k-th of each belong together
-  double median_s = 0;                // of all
-  std::optional<double> transfer_s;   // median of the shortest among the ranks: what is left without waiting
-  std::optional<double> waiting_s;    // mean over the ranks of the sum
-  std::optional<double> bus_bytes;    // of one, per GPU: what crosses its link
-  std::optional<double> bytes_per_s;  // bus bytes by the transfer time
-  std::optional<LinkBandwidth> link;  // of the machine, one direction
+  std::string name;                     // of the kernel, and what it was asked to do where known
+  std::size_t count = 0;                // per rank
+  bool matched = false;                 // the same number on every rank: the k-th of each belong together
+  double median_s = 0;                  // of all
+  std::optional<double> transfer_s;     // median of the shortest among the ranks: what is left without waiting
+  std::optional<double> waiting_s;      // mean over the ranks of the sum
+  std::optional<double> bus_bytes;      // of one, per GPU: what crosses its link
+  std::optional<double> bytes_per_s;    // bus bytes by the transfer time
+  std::optional<LinkBandwidth> link;    // one direction: of the machine, or between machines as the user gave it
+  std::uint32_t nodes = 0;              // that it joins; 0: unknown
+  bool nodes_assumed = false;           // taken for one node, as the file does not say which GPUs it joins
+  std::optional<double> network_bytes;  // of one: what each GPU's network port has to carry at least
+  std::optional<double> share_of_link;  // bus bytes, between nodes network bytes, by the transfer time and the link
+  std::string link_unknown;             // why there is no link; empty where there is one or nothing to place
 };
 
 struct RankComparison {
@@ -51,9 +56,12 @@ struct RankComparison {
   std::vector<CollectiveTotals> collectives;  // most time first
   std::optional<int> straggler;  // whom the others wait for: waits least, by more than 5 % of a step than the median
   std::string verdict;
+  // Which collectives leave their machine rests on these.
+  std::uint32_t gpus_per_node = 0;  // 0: unknown
+  bool gpus_per_node_given = false, network_given = false;
 };
 
-RankComparison compare_ranks(std::span<const AnalyzedTimeline> timelines);
+RankComparison compare_ranks(std::span<const AnalyzedTimeline> timelines, const Network& network = {});
 // Ranks, the spread of kernels, collectives against their link. One rank: collectives alone.
 Document ranks_document(const RankComparison& comparison, std::span<const AnalyzedTimeline> timelines, std::size_t top);
 

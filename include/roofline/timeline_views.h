@@ -30,12 +30,21 @@ struct AnalyzedTimeline {
 // Where the input holds only sums: the kernels, and what sums cannot tell.
 Document timeline_document(const AnalyzedTimeline& analyzed, const TimelineViewOptions& options);
 
+// What joins the GPUs of different machines, as no trace says.
+struct Network {
+  std::optional<double> bytes_per_s;           // of the port that each GPU has, one direction
+  std::optional<std::uint32_t> gpus_per_node;  // nullopt: as many as the file lists, where it lists more than one
+};
+
 // Schema roofline/timeline/1, see docs/timeline.md. `report_json` is a report in the schema roofline/report/1 that was
 // joined; empty for none.
-std::string timeline_json(std::span<const AnalyzedTimeline> timelines, const std::string& report_json = {});
+std::string timeline_json(std::span<const AnalyzedTimeline> timelines, const std::string& report_json = {},
+                          const Network& network = {});
 
 // One step as lanes, streams and host threads against time: the median step of the device, or all of its work where
 // there are no steps. A self-contained SVG 1.1 file.
 std::string lanes_svg(const Timeline& timeline, const DeviceStep& step, const SvgOptions& options = {});
+// The same for a terminal: a line per lane, where letters begin what runs longest in a column.
+std::string lanes_text(const Timeline& timeline, const DeviceStep& step, const TerminalStyle& style = {});
 
 }  // namespace roofline

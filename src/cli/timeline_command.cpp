@@ -1,10 +1,14 @@
 #include "cli/timeline_command.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +26,26 @@
 
 namespace roofline::cli {
 namespace {
+
+// Bits or bytes per second as bytes per second: networks are sold by bits.
+double parse_network(const std::string& text) {
+  std::size_t used = 0;
+  double value = 0;
+  try {
+    value = std::stod(text, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  auto unit = text.substr(used);
+  unit.erase(0, unit.find_first_not_of(' '));
+  static const std::map<std::string, double> kUnits = {
+      {"Mb/s", 1e6 / 8}, {"Gb/s", 1e9 / 8},    {"Tb/s", 1e12 / 8}, {"Mbit/s", 1e6 / 8}, {"Gbit/s", 1e9 / 8},
+      {"Gbps", 1e9 / 8}, {"Tbit/s", 1e12 / 8}, {"MB/s", 1e6},      {"GB/s", 1e9},       {"TB/s", 1e12}};
+  const auto it = kUnits.find(unit);
+  if (used == 0 || it == kUnits.end() || !(value > 0) || !std::isfinite(value))
+    throw UsageError(fmt::format("--network {}: expected a rate such as 400Gb/s (bits) or 50GB/s (bytes)", text));
+  return value * it->second;
+}
 
 class TimelineCommand : public Command {
  public:
@@ -43,21 +67,35 @@ class TimelineCommand : public Command {
     kernels->add_flag("--steps", view_.all_steps, "A table of all steps as well");
     kernels->add_option("--with", with_,
                         "A counter report of the same program: each kernel's share of the step beside its roof");
+    auto* links = command_->add_option_group("Links", "For collectives between machines, of which no trace says more");
+    links->add_option("--network", network_text_,
+                      "The network port of each GPU, one direction: 400Gb/s (bits) or 50GB/s (bytes)");
+    links->add_option("--gpus-per-node", network_.gpus_per_node, "GPUs in each machine (default: as the file lists)")
+        ->check(CLI::Range(1U, 1024U));
     model_.setup_beside_file(*command_);
+    command_->add_option_group("Picture")->add_flag(
+        "--chart", chart_,
+        "Draw one step as lanes below the tables (alone: --format chart; as a picture: -o FILE.svg)");
     output_.setup(*command_);
   }
 
   bool chosen() const override { return command_->parsed(); }
 
   int run() override {
+    if (!network_text_.empty()) network_.bytes_per_s = parse_network(network_text_);
     // Rows of a counter report are of one shape each.
     if (!with_.empty()) analysis_.by_shape = true;
     view_.by_shape = analysis_.by_shape;
     read();
+    if (gpu_) chosen_gpu();  // refuses before anything is printed
     Document document;
-    const auto ranks = compare_ranks(timelines_);
-    if (ranks.ranks.size() > 1) append(document, ranks_document(ranks, timelines_, view_.top));
-    if (files_.size() == 1) append(document, timeline_document(timelines_.front(), view_));
+    const auto ranks = compare_ranks(timelines_, network_);
+    if (files_.size() == 1) {
+      document = timeline_document(timelines_.front(), view_);
+      if (ranks.ranks.size() > 1) append_ranks(document, ranks);
+    } else if (ranks.ranks.size() > 1) {
+      append(document, ranks_document(ranks, timelines_, view_.top));
+    }
     if (files_.size() > 1)
       for (const auto& t : timelines_) append(document, verdicts(t));
     if (ranks.ranks.size() == 1) append(document, ranks_document(ranks, timelines_, view_.top));
@@ -65,9 +103,14 @@ class TimelineCommand : public Command {
     if (!with_.empty()) joined = join(document);
     if (model_.given()) append(document, beside_model());
     Output::Forms forms;
-    forms.json = [&] { return timeline_json(timelines_, joined ? joined->json : std::string()); };
+    forms.json = [&] { return timeline_json(timelines_, joined ? joined->json : std::string(), network_); };
     forms.svg = [&](SvgTheme theme) { return picture(theme); };
     forms.html = [&] { return page(document); };
+    forms.terminal = [&](const TerminalStyle& style) {
+      const auto [t, step] = chosen_gpu();
+      return lanes_text(t->timeline, *step, style);
+    };
+    forms.chart_below = chart_;
     output_.print(document, forms);
     return kOk;
   }
@@ -94,6 +137,13 @@ class TimelineCommand : public Command {
   static void append(Document& all, Document one) {
     if (all.title.empty()) all.title = one.title;
     for (auto& block : one.blocks) all.blocks.push_back(std::move(block));
+  }
+
+  // The GPUs of one file below what each of them did.
+  void append_ranks(Document& document, const RankComparison& ranks) const {
+    auto one = ranks_document(ranks, timelines_, view_.top);
+    document.blocks.emplace_back(Heading{one.title});
+    append(document, std::move(one));
   }
 
   // Of many files the verdicts alone: each has its own page.
@@ -131,12 +181,24 @@ class TimelineCommand : public Command {
   // The first GPU that did something, or the one asked for.
   std::pair<const AnalyzedTimeline*, const DeviceStep*> chosen_gpu() const {
     for (const auto& t : timelines_)
-      for (const auto& step : t.devices) {
-        const auto id = step.device < t.timeline.devices.size() ? t.timeline.devices[step.device].id : step.device;
-        if (!gpu_ || *gpu_ == id) return {&t, &step};
-      }
-    throw UsageError(gpu_ ? fmt::format("--gpu {}: no such GPU did anything", *gpu_)
-                          : "the file holds sums: there are no lanes to draw, and no step to join");
+      for (const auto& step : t.devices)
+        if (!gpu_ || *gpu_ == id_of(t, step)) return {&t, &step};
+    const auto known = gpus();
+    if (known.empty()) throw UsageError("the file holds sums: there are no lanes to draw, and no step to join");
+    throw UsageError(fmt::format("--gpu {}: no such GPU did anything in {}; GPU {} did", *gpu_,
+                                 files_.size() == 1 ? files_.front() : "these files", fmt::join(known, ", ")));
+  }
+
+  // Those that did something, by the numbers that --gpu takes.
+  std::set<std::uint32_t> gpus() const {
+    std::set<std::uint32_t> out;
+    for (const auto& t : timelines_)
+      for (const auto& step : t.devices) out.insert(id_of(t, step));
+    return out;
+  }
+
+  static std::uint32_t id_of(const AnalyzedTimeline& t, const DeviceStep& step) {
+    return step.device < t.timeline.devices.size() ? t.timeline.devices[step.device].id : step.device;
   }
 
   std::string picture(SvgTheme theme) const {
@@ -180,12 +242,14 @@ class TimelineCommand : public Command {
   }
 
   CLI::App* command_ = nullptr;
-  std::string machine_, with_;
+  std::string machine_, with_, network_text_;
+  Network network_;
   std::optional<std::uint32_t> gpu_;
   std::vector<std::string> files_;
   StepAnalysisOptions analysis_;
   TimelineViewOptions view_;
   ModelOptions model_;
+  bool chart_ = false;
   std::vector<AnalyzedTimeline> timelines_;
   Output output_;
 };

@@ -12,6 +12,18 @@
 
 namespace roofline::model::cells {
 
+// "74%"; "29.9×" from 1000 % on, where a percentage is hard to read.
+inline std::string percent(double fraction) {
+  constexpr double kFactor = 10;
+  if (fraction < kFactor) return numbers::percent(fraction);
+  return fmt::format("{:.{}f}×", fraction, fraction < 100 ? 1 : 0);
+}
+// "74% of the roof", "29.9× the roof".
+inline std::string percent_of(double fraction, std::string_view what) {
+  const auto text = percent(fraction);
+  return fmt::format("{}{}{}", text, text.ends_with('%') ? " of " : " ", what);
+}
+
 inline Cell text(std::string s, Tone tone = Tone::normal) { return {std::move(s), std::nullopt, tone}; }
 inline Cell count(double value) { return {numbers::count(value), value}; }
 inline Cell amount(std::optional<double> value, std::string_view unit) {

@@ -163,8 +163,8 @@ Throughput measured_throughput(const Forecast& f, double tokens_per_s) {
 Bullets throughput_notes(const Forecast& f, double tokens_per_s) {
   const auto t = measured_throughput(f, tokens_per_s);
   Bullets out;
-  out.items.push_back({fmt::format("{:.0f} tokens/s (given) is a step of {}: {} of the whole system's roof",
-                                   tokens_per_s, si(t.step_s, "s"), numbers::percent(t.fraction)),
+  out.items.push_back({fmt::format("{:.0f} tokens/s (given) is a step of {}: {}", tokens_per_s, si(t.step_s, "s"),
+                                   cells::percent_of(t.fraction, "the whole system's roof")),
                        Tone::strong});
   if (t.fraction > 1) {
     out.items.push_back(

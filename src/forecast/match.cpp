@@ -159,6 +159,8 @@ Match match_kernels(const Forecast& forecast, const Report& measured) {
     match.operators.push_back(std::move(*sum));
   }
   match.steps = median(std::move(steps));
+  match.assigned.resize(measured.rows.size());
+  for (auto& k : kernels) match.assigned[static_cast<std::size_t>(k.row - measured.rows.data())] = k.op;
   match.unmatched = unmatched_of(kernels);
   return match;
 }

@@ -53,28 +53,27 @@ Table table_of(const Forecast& f, const Match& match) {
                    number("% of roof", "fraction_of_roof"),
                    number("Predicted", "predicted_s", 2),
                    number("FLOPs", "flops", 4),
-                   number("model", "model_flops", 4),
+                   number("model FLOPs", "model_flops", 4),
                    number("Bytes", "dram_bytes", 4),
-                   number("model", "model_bytes", 4),
+                   number("model bytes", "model_bytes", 4),
                    words("", "flags", 1),
                    words("Assigned by", "assigned_by", 7)};
   for (const std::size_t i : {6U, 8U}) table.columns[i].data_only = !counters;
   for (const auto& m : match.operators) {
     const auto found = flags(m, f.thresholds);
     const double fraction = m.roof_s / m.time_s;
-    table.rows.push_back(
-        {text(m.name),
-         count(m.calls),
-         seconds(m.time_s),
-         seconds(m.roof_s),
-         {numbers::percent(fraction), fraction, above_roof(m, f.thresholds) ? Tone::bad : Tone::normal},
-         seconds(m.predicted_s),
-         amount(m.flops.get(), ""),
-         amount(m.model_flops, ""),
-         amount(m.bytes.get(), "B"),
-         amount(m.model_bytes, "B"),
-         text(fmt::format("{}", fmt::join(found, "; ")), Tone::warn),
-         text(m.by, Tone::faint)});
+    table.rows.push_back({text(m.name),
+                          count(m.calls),
+                          seconds(m.time_s),
+                          seconds(m.roof_s),
+                          {percent(fraction), fraction, above_roof(m, f.thresholds) ? Tone::bad : Tone::normal},
+                          seconds(m.predicted_s),
+                          amount(m.flops.get(), ""),
+                          amount(m.model_flops, ""),
+                          amount(m.bytes.get(), "B"),
+                          amount(m.model_bytes, "B"),
+                          text(fmt::format("{}", fmt::join(found, "; ")), Tone::warn),
+                          text(m.by, Tone::faint)});
   }
   return table;
 }
@@ -102,7 +101,7 @@ Bullets notes(const Forecast& f, const Match& match) {
   const auto add = [&](std::string text, Tone tone = Tone::normal) { out.items.push_back({std::move(text), tone}); };
   const auto s = score_of(match);
   add(fmt::format("Prediction: {:.2f}× the measured time of these operators; mean error per operator {}",
-                  s.predicted_s / s.time_s, numbers::percent(s.error)));
+                  s.predicted_s / s.time_s, cells::percent(s.error)));
   add(fmt::format("Measured: about {} step{} of the model's; kernel time alone, gaps between kernels are not in it",
                   numbers::ratio(match.steps), match.steps == 1 ? "" : "s"));
   add(any_counted(match)
@@ -123,8 +122,8 @@ Bullets unmatched_notes(const Match& match) {
   Bullets out;
   for (std::size_t i = 0; i < std::min(match.unmatched.size(), kMostUnmatched); ++i) {
     const auto& u = match.unmatched[i];
-    out.items.push_back({fmt::format("{} ({} launches, {}): {}", cut_middle(u.name, 60), numbers::count(u.launches),
-                                     si(u.time_s, "s"), u.reason)});
+    out.items.push_back({fmt::format("{} ({} launch{}, {}): {}", cut_middle(u.name, 60), numbers::count(u.launches),
+                                     u.launches == 1 ? "" : "es", si(u.time_s, "s"), u.reason)});
   }
   if (match.unmatched.size() > kMostUnmatched)
     out.items.push_back({fmt::format("and {} more", match.unmatched.size() - kMostUnmatched)});
@@ -143,8 +142,8 @@ Document match_document(const Forecast& f, const Report& measured, const Match& 
     document.blocks.emplace_back(table_of(f, match));
     const auto s = score_of(match);
     document.blocks.emplace_back(
-        Paragraph{fmt::format("{} measured in operators of the model: {} of the roof that the model's work allows.",
-                              si(s.time_s, "s"), numbers::percent(s.roof_s / s.time_s)),
+        Paragraph{fmt::format("{} measured in operators of the model: {} that the model's work allows.",
+                              si(s.time_s, "s"), cells::percent_of(s.roof_s / s.time_s, "the roof")),
                   Tone::strong});
     document.blocks.emplace_back(notes(f, match));
   }

@@ -51,21 +51,23 @@ Standing standing_of(const PlanInput& input) {
   return s;
 }
 
-std::string percent(double value) { return numbers::percent(value); }
+using cells::percent;
+using cells::percent_of;
 
 Bullets now(const PlanInput& input, const Standing& s) {
   Bullets out;
   const auto add = [&](std::string text, Tone tone = Tone::normal) { out.items.push_back({std::move(text), tone}); };
   if (s.measured)
-    add(fmt::format("Kernels (from the file): {}, {} of it placed, at {} of the roof there", si(s.kernels_s, "s"),
+    add(fmt::format("Kernels (from the file): {}, {} of it placed, at {} there", si(s.kernels_s, "s"),
                     numbers::share(s.placed_share),
-                    input.measured->total.fraction ? percent(*input.measured->total.fraction) : "an unknown share"));
+                    input.measured->total.fraction ? percent_of(*input.measured->total.fraction, "the roof")
+                                                   : "an unknown share of the roof"));
   else
-    add(fmt::format("Kernels (model, not measured): {} predicted, {} of the roof", si(s.kernels_s, "s"),
-                    percent(s.roof_s / s.kernels_s)),
+    add(fmt::format("Kernels (model, not measured): {} predicted, {}", si(s.kernels_s, "s"),
+                    percent_of(s.roof_s / s.kernels_s, "the roof")),
         Tone::warn);
   if (s.wall_s)
-    add(fmt::format("Step (wall, given): {}: {} of the roof", si(*s.wall_s, "s"), percent(s.roof_s / *s.wall_s)));
+    add(fmt::format("Step (wall, given): {}: {}", si(*s.wall_s, "s"), percent_of(s.roof_s / *s.wall_s, "the roof")));
   else
     add("Step: wall time not given, so the gaps between kernels are unknown", Tone::warn);
   return out;
@@ -173,6 +175,7 @@ std::optional<double> price_of(const PlanInput& input, const std::string& id) {
 
 // What a machine may cost at most, per hour, to be the cheaper one per token.
 std::string price_note(const PlanInput& input, const Forecast& base, const Forecast& f) {
+  if (f.fits() == false) return "pays at no price: the model does not fit";
   const double gain = base.step.totals.predicted_s / f.step.totals.predicted_s;
   const auto own = price_of(input, base.machine.id);
   const auto other = price_of(input, f.machine.id);
@@ -213,9 +216,9 @@ PlanDecision decide(const PlanInput& input) {
   const double fraction = s.roof_s / *s.wall_s;
   if (fraction > 1)
     return undecided(
-        fmt::format("Cannot be decided: the step would run at {} of its roof; step time, kernels and machine do "
+        fmt::format("Cannot be decided: the step would run at {}; step time, kernels and machine do "
                     "not belong together.",
-                    percent(fraction)));
+                    percent_of(fraction, "its roof")));
   const auto facts = fmt::format("the step runs at {} of its roof", percent(fraction));
   // What is not placed may be at its roof: counted as such, it must still leave enough in software.
   const double unplaced = s.kernels_s * (1 - s.placed_share) + s.kernels_s * s.uncertain_share;

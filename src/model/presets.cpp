@@ -5,19 +5,13 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "core/lower.h"
 #include "data/model_presets.json.h"
 #include "roofline/error.h"
 #include "roofline/model.h"
 
 namespace roofline::model {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
 
 std::vector<Preset> read_presets() {
   std::vector<Preset> presets;

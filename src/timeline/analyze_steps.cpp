@@ -72,7 +72,10 @@ class DeviceAnalysis {
     finish_account(step_.whole);
     auto windows = take_steps();
     const DeviceView view{facts_, activities_, std::move(windows)};
-    step_.kernels = kernel_shares(view, options_, step_.counted.wall_ns);
+    // A pause that the verdict leaves out takes nothing of a kernel's share.
+    const auto pause = lone_gap_part(step_.counted);
+    const auto left_out = pause ? step_.counted.evidence[*pause].longest.length() : 0;
+    step_.kernels = kernel_shares(view, options_, step_.counted.wall_ns - left_out);
     step_.copies = copy_totals(view);
     step_.shapes = shape_coverage(view, operators_);
     step_.savings = possible_savings(view, step_.counted, options_);

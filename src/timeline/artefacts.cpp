@@ -23,6 +23,7 @@ class Finder {
     graph_spans();
     lost_launches();
     work_without_calls();
+    shared_numbers();
     before_launch();
     profilers_own();
     deferred_work();
@@ -132,6 +133,17 @@ class Finder {
                     orphans, view_.activities.size()));
   }
 
+  // Numbers that a counter gave twice, or that several processes wrote into one file.
+  void shared_numbers() {
+    std::size_t count = 0;
+    for (const auto index : view_.activities) count += view_.facts.find_call(view_.at(index)).several ? 1 : 0;
+    if (count == 0) return;
+    add("shared-numbers",
+        fmt::format("the launches of {} pieces of work share their correlation number with another call: each is given "
+                    "the last one that began before it, and causes of the gaps before them may be wrong",
+                    count));
+  }
+
   void before_launch() {
     std::size_t count = 0;
     std::int64_t most = 0;
@@ -181,7 +193,7 @@ class Finder {
     const auto& gap = a.evidence[*part];
     add("single-gap",
         fmt::format("one gap of {} ({} of all, before {}) outweighs everything else: a pause of the program or of the "
-                    "profiler rather than a property of the step. The verdict leaves it out",
+                    "profiler rather than a property of the step. The verdict and the kernels' shares leave it out",
                     duration_text(gap.longest.length()), percent_text(a.share(gap.longest.length())),
                     work_name(timeline(), timeline().activities[gap.next])));
   }

@@ -6,6 +6,7 @@
 #include <map>
 #include <system_error>
 
+#include "roofline/names.h"
 #include "roofline/operator_work.h"
 #include "roofline/timeline.h"
 
@@ -179,6 +180,8 @@ class Converter {
 
   void add_totals(const KernelTotals& totals) {
     auto& launch = new_launch(text(totals.name), totals.device);
+    // Proton's names are labels that a program chose, with sizes in them: "matmul [M=4096]".
+    if (timeline_.format != "proton") launch.function = profile_.strings->intern(short_kernel_name(launch.name));
     launch.grid = totals.grid;
     launch.block = totals.block;
     launch.count = std::max<std::uint64_t>(1, totals.launches);

@@ -133,6 +133,7 @@ enum class Argument : std::uint8_t {
   collective,
   collective_type,
   group,
+  ranks,
   elements_in,
   elements_out,
   group_size,
@@ -160,6 +161,7 @@ constexpr ArgumentName kArguments[] = {
     {"Collective name", Argument::collective},
     {"dtype", Argument::collective_type},
     {"Process Group Name", Argument::group},
+    {"Process Group Ranks", Argument::ranks},
     {"In msg nelems", Argument::elements_in},
     {"Out msg nelems", Argument::elements_out},
     {"Group size", Argument::group_size},
@@ -217,6 +219,8 @@ error_code read_argument(Argument argument, od::value value, ChromeEvent& event)
       return text_of(value, event.collective_type);
     case Argument::group:
       return text_of(value, event.group);
+    case Argument::ranks:
+      return text_of(value, event.ranks);
     case Argument::elements_in:
       return count(event.elements_in);
     case Argument::elements_out:

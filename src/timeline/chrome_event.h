@@ -40,7 +40,7 @@ struct ChromeEvent {
   std::uint64_t context = 0, stream = 0, correlation = 0, external_id = 0, graph_node = 0, bytes = 0;
   Dim3 grid, block;
   std::string_view shapes, types, values;  // JSON text
-  std::string_view collective, collective_type, group;
+  std::string_view collective, collective_type, group, ranks;
   std::uint64_t elements_in = 0, elements_out = 0, group_size = 0;
 };
 

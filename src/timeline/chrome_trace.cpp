@@ -12,6 +12,7 @@
 
 #include "roofline/names.h"
 #include "timeline/chrome_event.h"
+#include "timeline/chunks.h"
 #include "timeline/json_window.h"
 #include "timeline/readers.h"
 
@@ -250,7 +251,7 @@ class ChromeReader {
       // What views point to does not outlive the next event, and duration events carry no shapes.
       open.push_back({event_, std::string(event_.name)});
       auto& e = open.back().event;
-      e.shapes = e.types = e.values = e.collective = e.collective_type = e.group = {};
+      e.shapes = e.types = e.values = e.collective = e.collective_type = e.group = e.ranks = {};
       return;
     }
     if (open.empty()) {
@@ -281,7 +282,7 @@ class ChromeReader {
       case TraceCategory::fill:
         return keep_activity(e, span);
       case TraceCategory::host_call:
-        timeline_.calls.push_back({span, names_.intern(e.name), thread_key(e), e.correlation, host_call_kind(e.name)});
+        calls_.push_back({span, names_.intern(e.name), thread_key(e), e.correlation, host_call_kind(e.name)});
         return;
       case TraceCategory::operator_call:
         return keep_operator(e, span);
@@ -319,7 +320,7 @@ class ChromeReader {
     }
     if (e.category == TraceCategory::fill) activity.work = GpuWork::fill;
     if (!e.collective.empty()) activity.collective = collective_of(e);
-    timeline_.activities.push_back(activity);
+    activities_.push_back(activity);
   }
 
   std::uint32_t short_name(std::uint32_t full, const ChromeEvent& e) {
@@ -334,11 +335,13 @@ class ChromeReader {
     call.name = names_.intern(e.collective);
     if (!e.collective_type.empty()) call.type = names_.intern(e.collective_type);
     if (!e.group.empty()) call.group = names_.intern(e.group);
+    if (!e.ranks.empty()) call.ranks = names_.intern(e.ranks);
     call.elements_in = e.elements_in;
     call.elements_out = e.elements_out;
     call.group_size = static_cast<std::uint32_t>(std::min<std::uint64_t>(e.group_size, kNone));
     auto& all = timeline_.collectives;
-    const auto key = std::tuple(call.name, call.type, call.group, call.elements_in, call.elements_out, call.group_size);
+    const auto key =
+        std::tuple(call.name, call.type, call.group, call.ranks, call.elements_in, call.elements_out, call.group_size);
     const auto [it, fresh] = collectives_.try_emplace(key, static_cast<std::uint32_t>(all.size()));
     if (fresh) all.push_back(call);
     return it->second;
@@ -354,24 +357,40 @@ class ChromeReader {
     if (!e.shapes.empty()) call.shapes = names_.intern(without_blanks(e.shapes, scratch_));
     if (!e.types.empty()) call.types = names_.intern(without_blanks(e.types, scratch_));
     if (!e.values.empty()) call.values = names_.intern(without_blanks(e.values, scratch_));
-    timeline_.operators.push_back(call);
+    operators_.push_back(call);
   }
 
   // --- the end ---
 
   void finish() {
+    timeline_.activities = activities_.take();
+    timeline_.calls = calls_.take();
+    timeline_.operators = operators_.take();
     refuse_useless();
     number_devices();
-    const auto by_start = [](const auto& a, const auto& b) {
-      return std::pair(a.span.start_ns, -a.span.end_ns) < std::pair(b.span.start_ns, -b.span.end_ns);
-    };
-    std::stable_sort(timeline_.activities.begin(), timeline_.activities.end(), by_start);
-    std::stable_sort(timeline_.calls.begin(), timeline_.calls.end(), by_start);
-    std::stable_sort(timeline_.ranges.begin(), timeline_.ranges.end(), by_start);
-    std::stable_sort(timeline_.operators.begin(), timeline_.operators.end(), by_start);
+    sort_by_start(timeline_.activities, [](const GpuActivity& a) {
+      return std::tuple(a.device, a.stream, a.correlation, a.full_name, a.context, a.process);
+    });
+    sort_by_start(timeline_.calls, [](const HostCall& c) { return std::tuple(c.thread, c.correlation, c.name); });
+    sort_by_start(timeline_.ranges, [](const NamedRange& r) { return std::tuple(r.thread, r.name, r.on_gpu); });
+    sort_by_start(timeline_.operators,
+                  [](const OperatorCall& o) { return std::tuple(o.thread, o.external_id, o.correlation, o.name); });
     if (kineto_) timeline_.producer = collector_.empty() ? "PyTorch (Kineto)" : "PyTorch (Kineto, " + collector_ + ")";
     add_warnings();
     if (options_.progress) options_.progress(total_, total_);
+  }
+
+  // In place: the room that a stable sort takes is half of what is sorted. Of equal spans `then` decides.
+  template <typename T, typename Then>
+  static void sort_by_start(std::vector<T>& items, Then then) {
+    const auto by_start = [](const T& a, const T& b) {
+      return std::pair(a.span.start_ns, -a.span.end_ns) < std::pair(b.span.start_ns, -b.span.end_ns);
+    };
+    if (std::is_sorted(items.begin(), items.end(), by_start)) return;
+    std::sort(items.begin(), items.end(), [&](const T& a, const T& b) {
+      if (by_start(a, b)) return true;
+      return !by_start(b, a) && then(a) < then(b);
+    });
   }
 
   // A trace without work on a GPU is no timeline of one; which of the known kinds it is, is said.
@@ -409,6 +428,7 @@ class ChromeReader {
       place.emplace(id, static_cast<std::uint32_t>(timeline_.devices.size()));
       timeline_.devices.push_back(listed_device(id));
     }
+    timeline_.listed_devices = static_cast<std::uint32_t>(listed_devices_.size());
     for (auto& activity : timeline_.activities) activity.device = place.at(activity.device);
   }
 
@@ -452,8 +472,8 @@ class ChromeReader {
                                           profiler_ranges_));
   }
 
-  using CollectiveKey =
-      std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t, std::uint32_t>;
+  using CollectiveKey = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t,
+                                   std::uint64_t, std::uint32_t>;
 
   std::string label_;
   const TimelineOptions& options_;
@@ -461,6 +481,9 @@ class ChromeReader {
   JsonWindow window_;
   Timeline timeline_;
   NameTable names_;
+  Chunks<GpuActivity> activities_;
+  Chunks<HostCall> calls_;
+  Chunks<OperatorCall> operators_;
   ChromeEventParser parser_;
   ChromeEvent event_;
   std::string scratch_;

@@ -20,6 +20,7 @@ Timeline counted_part(const Timeline& timeline, const std::vector<DeviceStep>& s
   out.devices = timeline.devices;
   out.rank = timeline.rank;
   out.world_size = timeline.world_size;
+  out.listed_devices = timeline.listed_devices;
   out.names = timeline.names;
   out.totals = timeline.totals;
   out.warnings = timeline.warnings;

@@ -39,7 +39,7 @@ void judge(const StepAnalysisOptions& options, DeviceStep& step);
 
 // "12.3 ms"
 std::string duration_text(std::int64_t ns);
-// "12.3 %", "0.12 %"
+// "12.3 %", "0.12 %", "12.3×" from 1000 % on
 std::string percent_text(double share);
 
 }  // namespace roofline

@@ -73,13 +73,24 @@ const TimelineFacts::Thread* TimelineFacts::thread(std::uint64_t number) const {
   return it != threads.end() && it->first == number ? &it->second : nullptr;
 }
 
-const HostCall* TimelineFacts::call_of(const GpuActivity& activity) const {
-  if (activity.correlation == 0) return nullptr;
-  const auto it = std::lower_bound(
+const HostCall* TimelineFacts::call_of(const GpuActivity& activity) const { return find_call(activity).call; }
+
+TimelineFacts::FoundCall TimelineFacts::find_call(const GpuActivity& activity) const {
+  FoundCall found;
+  if (activity.correlation == 0) return found;
+  auto it = std::lower_bound(
       call_by_order.begin(), call_by_order.end(), activity.correlation,
       [this](std::uint32_t call, std::uint64_t number) { return timeline.calls[call].correlation < number; });
-  if (it == call_by_order.end() || timeline.calls[*it].correlation != activity.correlation) return nullptr;
-  return &timeline.calls[*it];
+  for (; it != call_by_order.end() && timeline.calls[*it].correlation == activity.correlation; ++it) {
+    const auto& call = timeline.calls[*it];
+    // The outermost of nested calls: the runtime's, not the driver's inside it.
+    if (found.call != nullptr && call.thread == found.call->thread && call.span.end_ns <= found.call->span.end_ns)
+      continue;
+    if (found.call != nullptr) found.several = true;
+    if (found.call == nullptr || call.span.start_ns <= activity.span.start_ns) found.call = &call;
+    if (call.span.start_ns > activity.span.start_ns && found.several) break;
+  }
+  return found;
 }
 
 // What a thread launches while it captures a graph does not run then.

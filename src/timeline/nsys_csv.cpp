@@ -452,7 +452,9 @@ class Reader {
                                           [](const auto& a) { return a.work == GpuWork::kernel; });
     if (timeline_.totals.empty() && only_copies) warn("no-kernels", "the trace holds copies but no kernels");
     if (prefixed_ > 0)
-      warn("nvtx-prefix", fmt::format("{} names carry the range that they ran in; it is left out", prefixed_));
+      warn("nvtx-prefix",
+           fmt::format("{} the range that it ran in; that is left out",
+                       prefixed_ == 1 ? "1 name carries" : fmt::format("{} names carry each", prefixed_)));
     if (without_times_ > 0)
       warn("no-times", fmt::format("{} rows have no start or duration: left out", without_times_));
     std::stable_sort(timeline_.activities.begin(), timeline_.activities.end(),

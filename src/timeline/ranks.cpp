@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "roofline/names.h"
+#include "timeline/collective_bytes.h"
 #include "timeline/device_step.h"
 #include "timeline/words.h"
 
@@ -41,61 +42,24 @@ std::optional<int> number_in(const std::string& path) {
   return std::nullopt;
 }
 
-// Bytes of an element as PyTorch names its type.
-double bytes_of(std::string_view type) {
-  struct Size {
-    std::string_view part;
-    double bytes;
-  };
-  constexpr Size kSizes[] = {{"Float8", 1}, {"BFloat16", 2}, {"Half", 2},  {"Float16", 2}, {"Double", 8},
-                             {"Long", 8},   {"Int64", 8},    {"Float", 4}, {"Int32", 4},   {"Int", 4},
-                             {"Short", 2},  {"Byte", 1},     {"Char", 1},  {"Bool", 1},    {"UInt8", 1}};
-  for (const auto& s : kSizes)
-    if (type.find(s.part) != std::string_view::npos) return s.bytes;
-  return 0;
-}
-
-// What crosses each GPU's link: ring algorithms, as nccl-tests counts its bus bandwidth.
-std::optional<double> bus_bytes(const Timeline& timeline, const CollectiveCall& c) {
-  const auto text = [&](std::uint32_t i) {
-    return i == kNone ? std::string_view() : std::string_view(timeline.names[i]);
-  };
-  const double size = bytes_of(text(c.type));
-  if (size <= 0 || c.group_size < 2) return std::nullopt;
-  const double n = c.group_size, in = size * static_cast<double>(c.elements_in),
-               out = size * static_cast<double>(c.elements_out);
-  std::string name;
-  for (const char ch : text(c.name))
-    if (std::isalpha(static_cast<unsigned char>(ch)) != 0)
-      name += static_cast<char>(std::tolower(static_cast<unsigned char>(ch)));
-  const auto is = [&](std::string_view part) { return name.find(part) != std::string::npos; };
-  double bytes = 0;
-  if (is("allreduce"))
-    bytes = 2 * (n - 1) / n * in;
-  else if (is("allgather"))
-    bytes = (n - 1) / n * std::max(out, in);
-  else if (is("reducescatter") || is("alltoall"))
-    bytes = (n - 1) / n * in;
-  else
-    bytes = in;
-  return bytes > 0 ? std::optional(bytes) : std::nullopt;
-}
-
 // Communication kernels of one kind on one rank, in order.
 struct Occurrences {
   std::vector<std::int64_t> durations;
-  std::optional<double> bus_bytes;
+  std::optional<double> bus_bytes, network_bytes;
+  NodeSpread spread;
 };
 
 class Comparer {
  public:
-  explicit Comparer(std::span<const AnalyzedTimeline> timelines) : timelines_(timelines) {}
+  Comparer(std::span<const AnalyzedTimeline> timelines, const Network& network)
+      : timelines_(timelines), network_(network) {}
 
   RankComparison compare() {
     find_ranks();
     if (out_.ranks.size() > 1) spread();
     collectives();
     judge_ranks();
+    name_network();
     return std::move(out_);
   }
 
@@ -128,6 +92,13 @@ class Comparer {
                      [](const Rank& a, const Rank& b) { return a.number < b.number; });
     for (std::size_t i = 1; i < out_.ranks.size(); ++i)
       if (out_.ranks[i].number <= out_.ranks[i - 1].number) return renumber();
+  }
+
+  void name_network() {
+    out_.network_given = network_.bytes_per_s.has_value();
+    out_.gpus_per_node_given = network_.gpus_per_node.has_value();
+    for (const auto& t : timelines_)
+      if (const auto n = gpus_per_node(t.timeline, network_)) out_.gpus_per_node = *n;
   }
 
   // Two files that claim one number: the order decides.
@@ -169,19 +140,30 @@ class Comparer {
       if (is < 0) is = is_communication(t.names[name]) ? 1 : 0;
       if (is == 0) continue;
       auto& slot = known[{name, a.collective}];
-      if (!slot) slot = &out[kind_of(t, name, a.collective)];
+      if (!slot) slot = &slot_of(t, name, a.collective, out);
       slot->durations.push_back(a.span.length());
-      if (a.collective != kNone) slot->bus_bytes = bus_bytes(t, t.collectives[a.collective]);
     }
     return out;
   }
 
-  static std::string kind_of(const Timeline& t, std::uint32_t name, std::uint32_t collective) {
-    auto out = short_kernel_name(t.names[name]);
-    if (collective == kNone) return out;
-    const auto& c = t.collectives[collective];
+  Occurrences& slot_of(const Timeline& t, std::uint32_t name, std::uint32_t collective,
+                       std::map<std::string, Occurrences>& all) const {
+    const auto kernel = short_kernel_name(t.names[name]);
+    if (collective == kNone) return all[kernel];
+    const auto& call = t.collectives[collective];
+    const auto spread = spread_of(t, call, network_);
+    auto& slot = all[kernel + ": " + kind_of(t, call, spread)];
+    slot.spread = spread;
+    slot.bus_bytes = bus_bytes(t, call);
+    slot.network_bytes = network_bytes(t, call, spread);
+    return slot;
+  }
+
+  static std::string kind_of(const Timeline& t, const CollectiveCall& c, const NodeSpread& spread) {
     const auto text = [&](std::uint32_t i) { return i == kNone ? std::string("?") : t.names[i]; };
-    return fmt::format("{}: {} of {} {}, {} ranks", out, text(c.name), c.elements_in, text(c.type), c.group_size);
+    auto out = fmt::format("{} of {} {}, {} ranks", text(c.name), c.elements_in, text(c.type), c.group_size);
+    if (spread.nodes > 1) out += fmt::format(" on {} nodes", spread.nodes);
+    return out;
   }
 
   void collectives() {
@@ -229,9 +211,30 @@ class Comparer {
     }
     const double base = c.transfer_s.value_or(c.median_s);
     if (c.bus_bytes && base > 0) c.bytes_per_s = *c.bus_bytes / base;
-    const auto& first = out_.ranks[ranks.front()];
-    c.link = link_of(timeline(first).devices, step(first).device, CopyKind::peer_to_peer);
+    set_link(out_.ranks[ranks.front()], lists.front(), base, c);
     out_.collectives.push_back(std::move(c));
+  }
+
+  // The slowest link that it has to cross: between machines the network, else what joins the GPUs of one.
+  void set_link(const Rank& rank, const Occurrences& what, double seconds, CollectiveTotals& c) const {
+    c.nodes = what.spread.nodes;
+    c.nodes_assumed = what.spread.assumed;
+    c.network_bytes = what.network_bytes;
+    if (c.nodes == 1 || !what.bus_bytes) {
+      c.link = link_of(timeline(rank).devices, step(rank).device, CopyKind::peer_to_peer);
+      if (c.link && c.bytes_per_s) c.share_of_link = *c.bytes_per_s / c.link->bytes_per_s;
+      return;
+    }
+    if (c.nodes == 0) {
+      c.link_unknown = "one node or several? (--gpus-per-node)";
+      return;
+    }
+    if (!network_.bytes_per_s) {
+      c.link_unknown = "network (--network)";
+      return;
+    }
+    c.link = {"network", *network_.bytes_per_s, "given"};
+    if (c.network_bytes && seconds > 0) c.share_of_link = *c.network_bytes / seconds / c.link->bytes_per_s;
   }
 
   void judge_ranks() {
@@ -268,6 +271,7 @@ class Comparer {
   }
 
   std::span<const AnalyzedTimeline> timelines_;
+  Network network_;
   RankComparison out_;
 };
 
@@ -338,6 +342,10 @@ Table collective_table(const RankComparison& c, std::size_t top) {
                    {.title = "bus rate", .key = "bus_bytes_per_s"},
                    {.title = "of link", .key = "share_of_link"},
                    {.title = "link", .key = "link", .align = Align::left, .drop_order = 3}};
+  const bool compared =
+      std::any_of(c.collectives.begin(), c.collectives.end(), [](const auto& k) { return k.transfer_s.has_value(); });
+  for (auto& column : table.columns)
+    if (column.key == "transfer_s" || column.key == "waiting_s") column.data_only = !compared;
   for (std::size_t i = 0; i < c.collectives.size() && (top == 0 || i < top); ++i) {
     const auto& k = c.collectives[i];
     std::vector<Cell> row = {{k.name},
@@ -352,9 +360,12 @@ Table collective_table(const RankComparison& c, std::size_t top) {
     if (k.bus_bytes) row[5] = {si(*k.bus_bytes, "B"), *k.bus_bytes};
     if (k.bytes_per_s) row[6] = {si(*k.bytes_per_s, "B/s"), *k.bytes_per_s};
     constexpr double kAbove = 1.02;  // less is rounding
-    const auto share = k.bytes_per_s && k.link ? std::optional(*k.bytes_per_s / k.link->bytes_per_s) : std::nullopt;
-    const bool above = share && *share > kAbove;
-    if (share) row[7] = {percent_text(*share), share, above ? Tone::bad : Tone::normal};
+    const bool above = k.share_of_link && *k.share_of_link > kAbove;
+    if (k.share_of_link) row[7] = {percent_text(*k.share_of_link), k.share_of_link, above ? Tone::bad : Tone::normal};
+    if (!k.link_unknown.empty()) {
+      row[7] = {"unknown"};
+      row[8] = {k.link_unknown};
+    }
     if (k.link)
       row[8] = {fmt::format("{} {}{}", k.link->kind, si(k.link->bytes_per_s, "B/s"),
                             above ? ": faster than the link, so bytes, time or link are not what they seem" : "")};
@@ -363,20 +374,51 @@ Table collective_table(const RankComparison& c, std::size_t top) {
   return table;
 }
 
+// What the links of the table rest on.
+void link_notes(const RankComparison& c, Bullets& notes) {
+  const auto any = [&](auto is) { return std::any_of(c.collectives.begin(), c.collectives.end(), is); };
+  if (any([](const auto& k) { return k.bus_bytes.has_value(); }))
+    notes.items.push_back(
+        {"Bus bytes: what crosses each GPU's link in a ring of n, as nccl-tests counts them: 2(n-1)/n "
+         "of an all-reduce, (n-1)/n of gather, scatter and all-to-all.",
+         Tone::faint});
+  if (any([](const auto& k) { return k.link && k.nodes_assumed; }))
+    notes.items.push_back(
+        {"Of some collectives the recording does not say which GPUs they join: taken for GPUs of one "
+         "node (--gpus-per-node says otherwise).",
+         Tone::faint});
+  if (any([](const auto& k) { return k.nodes > 1; }))
+    notes.items.push_back(
+        {fmt::format("Nodes of {} GPUs ({}). Between nodes 'of link' is the least that each GPU's network port has to "
+                     "carry (of an all-reduce over N nodes 2(N-1)/N, shared by its GPUs in a node; one port per GPU, "
+                     "no reduction in switches) by the transfer time, against {}.",
+                     c.gpus_per_node, c.gpus_per_node_given ? "given" : "as many as the recording lists",
+                     c.network_given ? "the rate given" : "a rate that --network gives"),
+         Tone::faint});
+  if (any([](const auto& k) { return k.nodes == 0 && k.bus_bytes; }))
+    notes.items.push_back(
+        {"Which collectives leave their node is not known; --gpus-per-node and --network place them "
+         "under their link.",
+         Tone::faint});
+}
+
 }  // namespace
 
-RankComparison compare_ranks(std::span<const AnalyzedTimeline> timelines) { return Comparer(timelines).compare(); }
+RankComparison compare_ranks(std::span<const AnalyzedTimeline> timelines, const Network& network) {
+  return Comparer(timelines, network).compare();
+}
 
 Document ranks_document(const RankComparison& c, std::span<const AnalyzedTimeline> timelines, std::size_t top) {
   Document out;
   if (c.ranks.size() > 1) {
-    out.title = fmt::format("{} ranks", c.ranks.size());
-    out.blocks.emplace_back(Heading{out.title});
+    const bool one_file = c.ranks.front().timeline == c.ranks.back().timeline;
+    out.title = fmt::format("{} {}", c.ranks.size(), one_file ? "GPUs side by side" : "ranks");
     out.blocks.emplace_back(Paragraph{c.verdict, Tone::strong});
     out.blocks.emplace_back(rank_table(c, timelines));
-    out.blocks.emplace_back(
-        Bullets{{{"The clocks of different files are not aligned: durations are compared, never points in time.",
-                  Tone::faint}}});
+    if (!one_file)
+      out.blocks.emplace_back(
+          Bullets{{{"The clocks of different files are not aligned: durations are compared, never points in time.",
+                    Tone::faint}}});
     if (!c.kernels.empty()) out.blocks.emplace_back(spread_table(c, top));
   }
   if (c.collectives.empty()) return out;
@@ -388,7 +430,9 @@ Document ranks_document(const RankComparison& c, std::span<const AnalyzedTimelin
   const bool bytes =
       std::any_of(c.collectives.begin(), c.collectives.end(), [](const auto& k) { return k.bus_bytes.has_value(); });
   if (!bytes) note += " The recording does not say how many bytes they move: no link ceiling.";
-  out.blocks.emplace_back(Bullets{{{std::move(note), Tone::faint}}});
+  Bullets notes{{{std::move(note), Tone::faint}}};
+  link_notes(c, notes);
+  out.blocks.emplace_back(std::move(notes));
   return out;
 }
 

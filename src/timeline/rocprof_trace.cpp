@@ -117,7 +117,10 @@ class TraceReader {
       const auto name = amd_kernel_name(table_.cell(name_));
       activity.full_name = names_.intern(name);
       activity.name = names_.intern(short_kernel_name(name));
-      shape_.read(table_, activity.grid, activity.block);
+      Dim3 grid, block;
+      shape_.read(table_, grid, block);
+      activity.grid = grid;
+      activity.block = block;
     }
     activity.device = devices_.place(table_.digits(device_));
     activity.stream = table_.whole(stream_ ? stream_ : queue_).value_or(0);

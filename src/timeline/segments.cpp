@@ -135,7 +135,10 @@ class GapReader {
 class Cutter {
  public:
   Cutter(const TimelineFacts& facts, std::span<const std::uint32_t> activities)
-      : facts_(facts), activities_(activities), gaps_(facts) {}
+      : facts_(facts), activities_(activities), gaps_(facts) {
+    // A begin and an end each; only gaps of several causes take more. Growing would hold them twice.
+    out_.reserve(2 * activities.size() + 2);
+  }
 
   Segments cut() {
     std::size_t next = 0;

@@ -26,7 +26,13 @@ using Segments = std::vector<Segment>;
 struct TimelineFacts {
   explicit TimelineFacts(const Timeline& timeline);
 
+  // The call that launched it; where several calls share its number, the last that began before it did.
   const HostCall* call_of(const GpuActivity& activity) const;
+  struct FoundCall {
+    const HostCall* call = nullptr;
+    bool several = false;
+  };
+  FoundCall find_call(const GpuActivity& activity) const;
   bool communication(const GpuActivity& activity) const;
 
   const Timeline& timeline;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <numeric>
 
+#include "report/numbers.h"
 #include "roofline/machines.h"
 #include "roofline/names.h"
 #include "roofline/timeline_views.h"
@@ -93,14 +94,16 @@ class Writer {
       if (timeline_.world_size) text += fmt::format(" of {}", *timeline_.world_size);
     }
     const auto of = [&](GpuWork work) {
-      return std::count_if(timeline_.activities.begin(), timeline_.activities.end(),
-                           [&](const auto& a) { return a.work == work; });
+      return static_cast<std::size_t>(std::count_if(timeline_.activities.begin(), timeline_.activities.end(),
+                                                    [&](const auto& a) { return a.work == work; }));
     };
     if (timeline_.has_times()) {
-      text += fmt::format("; {} kernels", of(GpuWork::kernel));
-      if (const auto n = of(GpuWork::copy) + of(GpuWork::fill); n > 0) text += fmt::format(", {} copies and fills", n);
-      if (const auto n = of(GpuWork::graph); n > 0) text += fmt::format(", {} whole graphs", n);
-      text += fmt::format(", {} host calls, {} ranges", timeline_.calls.size(), timeline_.ranges.size());
+      text += "; " + numbers::counted(of(GpuWork::kernel), "kernel");
+      if (const auto n = of(GpuWork::copy) + of(GpuWork::fill); n > 0)
+        text += n == 1 ? ", 1 copy or fill" : fmt::format(", {} copies and fills", n);
+      if (const auto n = of(GpuWork::graph); n > 0) text += ", " + numbers::counted(n, "whole graph");
+      text += fmt::format(", {}, {}", numbers::counted(timeline_.calls.size(), "host call"),
+                          numbers::counted(timeline_.ranges.size(), "range"));
     }
     add(Paragraph{text, Tone::faint});
   }
@@ -137,7 +140,9 @@ class Writer {
                                     : fmt::format("{} steps of {} (median; {} to {}), {}.", s.count, si(s.median, "s"),
                                                   si(s.min, "s"), si(s.max, "s"), by);
     const auto warm = std::count_if(step.steps.begin(), step.steps.end(), [](const Step& x) { return x.warm_up; });
-    if (warm > 0) text += fmt::format(" The first {} took over 1.5 times as long: warm-up, left out.", warm);
+    if (warm > 0)
+      text += fmt::format(" The first{} took over 1.5 times as long: warm-up, left out.",
+                          warm == 1 ? std::string() : fmt::format(" {}", warm));
     if (step.steps.size() > 1) text += " The last one is left out: its end is not known.";
     return text;
   }
@@ -294,7 +299,9 @@ class Writer {
 
   Table copy_table(const DeviceStep& step) const {
     Table table;
-    table.title = step.step_s ? fmt::format("Copies and fills of all {} steps", step.windows) : "Copies and fills";
+    table.title = "Copies and fills";
+    if (step.step_s && step.windows == 1) table.title += " of the step";
+    if (step.step_s && step.windows > 1) table.title += fmt::format(" of all {} steps", step.windows);
     table.columns = {{.title = "kind", .key = "kind", .align = Align::left},
                      {.title = "count", .key = "count"},
                      {.title = "time", .key = "time_s"},
@@ -360,7 +367,7 @@ class Writer {
     for (const auto& k : step.kernels) {
       if (!k.deserves_roofline) continue;
       add(Paragraph{fmt::format("To place the kernel with most time, {}, under its roof:",
-                                kernel_label(timeline_, k.name, k.full_name)),
+                                cut_middle(kernel_label(timeline_, k.name, k.full_name), 60)),
                     Tone::faint});
       if (is_amd()) {
         add(Command{fmt::format("rocprof-compute profile -n roofline -k '{}' -- ./app", ncu_filter(timeline_, k))});
@@ -388,7 +395,8 @@ class Writer {
       text += fmt::format(" ({} not even grid and block)", percent_text(without(s.launch_ns)));
     if (without(s.operator_ns) > 0)
       text +=
-          ": counters of the same program (--with REPORT.ncu-rep) or a model (--model CONFIG) place it under a roof.";
+          fmt::format(": counters of the same program (--with {}) or a model (--model CONFIG) place it under a roof.",
+                      is_amd() ? "pmc_perf.csv" : "REPORT.ncu-rep");
     return {{{std::move(text), Tone::normal}}};
   }
 

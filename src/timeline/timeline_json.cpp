@@ -194,6 +194,9 @@ Json ranks(const RankComparison& c) {
          {"waiting_s", optional(k.waiting_s)},
          {"bus_bytes", optional(k.bus_bytes)},
          {"bus_bytes_per_s", optional(k.bytes_per_s)},
+         {"nodes", k.nodes > 0 ? Json(k.nodes) : Json(nullptr)},
+         {"network_bytes", optional(k.network_bytes)},
+         {"share_of_link", optional(k.share_of_link)},
          {"link", k.link ? Json{{"kind", k.link->kind}, {"bytes_per_s", k.link->bytes_per_s}} : Json(nullptr)}});
   return {{"straggler", c.straggler ? Json(*c.straggler) : Json(nullptr)},
           {"verdict", c.verdict},
@@ -204,13 +207,14 @@ Json ranks(const RankComparison& c) {
 
 }  // namespace
 
-std::string timeline_json(std::span<const AnalyzedTimeline> timelines, const std::string& report_json) {
+std::string timeline_json(std::span<const AnalyzedTimeline> timelines, const std::string& report_json,
+                          const Network& network) {
   Json list = Json::array();
   for (const auto& t : timelines) list.push_back(Writer(t).write());
   const Json out = {{"schema", "roofline/timeline/1"},
                     {"tool", {{"name", "roofline"}, {"version", ROOFLINE_VERSION}}},
                     {"timelines", std::move(list)},
-                    {"ranks", ranks(compare_ranks(timelines))},
+                    {"ranks", ranks(compare_ranks(timelines, network))},
                     {"report", report_json.empty() ? Json(nullptr) : Json::parse(report_json)}};
   return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

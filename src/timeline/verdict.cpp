@@ -100,7 +100,10 @@ std::optional<std::size_t> lone_gap_part(const StepAccount& account) {
 std::string duration_text(std::int64_t ns) { return si(static_cast<double>(ns) * 1e-9, "s"); }
 
 std::string percent_text(double share) {
+  constexpr double kFactor = 10;  // as a percentage hard to read
+  if (std::abs(share) >= kFactor) return fmt::format("{:.{}f}×", share, std::abs(share) < 100 ? 1 : 0);
   const double percent = 100 * share;
+  if (percent > 0 && percent < 0.005) return "<0.01 %";
   if (percent != 0 && std::abs(percent) < 0.1) return fmt::format("{:.2f} %", percent);
   return fmt::format("{:.1f} %", percent);
 }

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 
 #include "roofline/error.h"
@@ -133,6 +135,33 @@ TEST(Match, ProductsAreToldByTheirPlaceInTheLayer) {
   EXPECT_NEAR(find(match, "o_proj")->time_s, 32e-6, 1e-12) << "the split-K pass belongs to it";
   ASSERT_EQ(match.unmatched.size(), 1U);
   EXPECT_EQ(match.unmatched[0].name, "my_own_kernel");
+}
+
+TEST(Match, TheReportSaysWhatWasAssigned) {
+  const auto f = llama();
+  const auto report = two_layers();
+  const auto match = match_kernels(f, report);
+  ASSERT_EQ(match.assigned.size(), report.rows.size());
+  EXPECT_EQ(match.assigned[2], "qkv_proj");
+  EXPECT_EQ(match.assigned[7], "o_proj") << "the split-K pass";
+  EXPECT_EQ(match.assigned.back(), "") << "nobody's kernel";
+  const auto json = nlohmann::json::parse(match_json(f, report, match));
+  EXPECT_EQ(json["schema"], "roofline/report/1");
+  EXPECT_EQ(json["kernels"].size(), report.rows.size());
+  const auto& model = json["model"];
+  EXPECT_EQ(model["dtype"], "bf16");
+  EXPECT_EQ(model["operators"].size(), match.operators.size());
+  const auto& operators = model["operators"];
+  const auto o_proj =
+      std::find_if(operators.begin(), operators.end(), [](const auto& o) { return o["name"] == "o_proj"; });
+  ASSERT_NE(o_proj, operators.end());
+  EXPECT_EQ((*o_proj)["calls"], 2);
+  EXPECT_TRUE((*o_proj)["dram_bytes"].is_null()) << "not counted is not zero";
+  EXPECT_EQ(model["unmatched"][0]["name"], "my_own_kernel");
+}
+
+TEST(Throughput, FarAboveTheRoofIsAFactor) {
+  EXPECT_THAT(throughput_notes(llama(), 1e6).items.front().text, testing::HasSubstr("× the whole system's roof"));
 }
 
 // A dense layer, then one with experts, of a model with latent attention; the reductions over GPUs normalise too.

@@ -283,5 +283,31 @@ TEST(Verdict, LeavesOutALonePause) {
   EXPECT_THAT(step.verdict, ::testing::HasSubstr("Leaving out one pause of 10.0 ms"));
 }
 
+// Two launches with one number: the gap before each kernel is explained by the launch in its own time.
+TEST(StepAccount, LaunchesThatShareANumberAreToldByTime) {
+  TimelineBuilder b;
+  b.kernel("a", 2'000, 3'000, 1'000).kernel("b", 12'000, 13'000, 11'000);
+  for (auto& call : b.raw().calls) call.correlation = 1;
+  for (auto& a : b.raw().activities) a.correlation = 1;
+  const auto steps = analyze_steps(b.build());
+  ASSERT_EQ(steps.size(), 1U);
+  const auto& whole = steps[0].whole;
+  EXPECT_EQ(whole[StepPart::launch_late], 8'000) << "until the second launch";
+  EXPECT_EQ(whole[StepPart::launch_call], 1'000);
+  EXPECT_EQ(whole[StepPart::device_gap], 0);
+  EXPECT_TRUE(has_artefact(steps[0], "shared-numbers"));
+}
+
+// The runtime's call and the driver's inside it have one number: that is no doubt.
+TEST(StepAccount, NestedCallsOfOneNumberAreOne) {
+  TimelineBuilder b;
+  b.kernel("a", 2'000, 3'000, 1'000).kernel("b", 12'000, 13'000, 11'000);
+  b.call("cuLaunchKernel", 11'100, 11'900);
+  b.raw().calls.back().correlation = b.last().correlation;
+  const auto steps = analyze_steps(b.build());
+  EXPECT_FALSE(has_artefact(steps.at(0), "shared-numbers"));
+  EXPECT_EQ(steps.at(0).whole[StepPart::launch_call], 1'000);
+}
+
 }  // namespace
 }  // namespace roofline
