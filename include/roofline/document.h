@@ -89,6 +89,8 @@ std::string to_csv(const Document& document);  // the tables only; RFC 4180, raw
 
 // The JSON contract, schema/report-1.json.
 std::string to_json(const Report& report);
+// The same with `model`, a JSON object, as a further field of that name: what a model says of the measured kernels.
+std::string to_json(const Report& report, std::string_view model);
 
 // --- numbers for people ---
 // Three significant digits and an SI prefix: 1.23 G, 45.6 µ. `unit` is appended to the prefix.

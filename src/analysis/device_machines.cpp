@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "roofline/error.h"
+#include "roofline/machine_words.h"
 #include "roofline/machines.h"
 
 namespace roofline {
@@ -19,7 +20,7 @@ std::string unknown_machine(const std::string& name) {
 
 std::string unknown_gpu(const DeviceInfo& device) {
   auto name = device.name.empty() ? std::string("GPU that this file could mean") : fmt::format("'{}'", device.name);
-  if (!device.compute_capability.empty()) name += fmt::format(" (CC {})", device.compute_capability);
+  if (!device.compute_capability.empty()) name += fmt::format(" ({})", architecture_words(device.compute_capability));
   return fmt::format(
       "the catalogue has no {}: its roofs are the report's own peaks at the clocks of the run, as far as it holds "
       "them. "

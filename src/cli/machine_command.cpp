@@ -60,8 +60,7 @@ class ShowPart : public MachinePart {
       return kOk;
     }
     const ShownMachine shown{&machine, &facts, at_clock(machine)};
-    output_.print(machine_document(catalogue(), shown, output_.for_terminal()),
-                  [&] { return machine_json(catalogue(), shown); });
+    print_machine(catalogue(), shown, output_);
     return kOk;
   }
 

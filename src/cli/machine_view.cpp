@@ -11,6 +11,7 @@
 #include <set>
 
 #include "roofline/error.h"
+#include "roofline/machine_words.h"
 
 namespace roofline::cli {
 namespace {
@@ -87,8 +88,7 @@ std::string title_of(const Machine& m) {
   std::vector<std::string> parts;
   for (const auto& part : {m.vendor, m.chip, m.architecture})
     if (!part.empty()) parts.push_back(part);
-  if (!m.compute_capability.empty()) parts.push_back("CC " + m.compute_capability);
-  if (m.sm_count) parts.push_back(fmt::format("{} SMs", *m.sm_count));
+  if (auto device = device_words(m); !device.empty()) parts.push_back(std::move(device));
   return fmt::format("{} · {} ({})", m.id, m.name, fmt::join(parts, ", "));
 }
 
@@ -426,6 +426,42 @@ Cell factor_cell(const DiffRow& row) {
   return {fmt::format("{:.2f}×", factor), factor, Tone::normal};
 }
 
+Document machine_document(const MachineCatalogue& catalogue, const ShownMachine& shown) {
+  const Kinds kinds(shown);
+  Document document;
+  auto& blocks = document.blocks;
+  document.title = title_of(*shown.machine);
+  blocks.emplace_back(peak_table(kinds));
+  blocks.emplace_back(bandwidth_table(kinds));
+  for (const auto* c : kinds.known())
+    if (auto table = ridge_table(*c); !table.rows.empty() && table.columns.size() > 1)
+      blocks.emplace_back(std::move(table));
+  if (auto table = size_table(*shown.facts); !table.rows.empty()) blocks.emplace_back(std::move(table));
+  if (auto table = measured_table(*shown.facts); !table.rows.empty()) blocks.emplace_back(std::move(table));
+  blocks.emplace_back(Heading{"Notes"});
+  blocks.emplace_back(note_list(shown, kinds));
+  Bullets sources;
+  for (const auto& [key, text] : citations(catalogue, *shown.facts))
+    sources.items.push_back({fmt::format("{}: {}", key, text), Tone::normal});
+  if (sources.items.empty()) return document;
+  blocks.emplace_back(Heading{"Sources"});
+  blocks.emplace_back(std::move(sources));
+  return document;
+}
+
+std::string machine_json(const MachineCatalogue& catalogue, const ShownMachine& shown) {
+  Json out = {{"schema", "roofline/machine/1"}, {"catalogue_version", std::string(catalogue.version())}};
+  out.update(identity_json(*shown.machine, *shown.facts));
+  Json ceilings = Json::array();
+  for (const auto* c : Kinds(shown).known()) ceilings.push_back(ceiling_json(*c));
+  out["ceilings"] = std::move(ceilings);
+  out["facts"] = facts_json(*shown.facts);
+  Json sources = Json::object();
+  for (const auto& [key, text] : citations(catalogue, *shown.facts)) sources[key] = text;
+  out["sources"] = std::move(sources);
+  return dump(out);
+}
+
 }  // namespace
 
 std::vector<const Machine*> machines_of(const MachineCatalogue& catalogue, const std::string& vendor) {
@@ -495,45 +531,14 @@ std::string machine_list_json(const MachineCatalogue& catalogue, const std::vect
                {"machines", std::move(list)}});
 }
 
-Document machine_document(const MachineCatalogue& catalogue, const ShownMachine& shown, bool picture) {
+void print_machine(const MachineCatalogue& catalogue, const ShownMachine& shown, const Output& output) {
   const Kinds kinds(shown);
-  Document document;
-  auto& blocks = document.blocks;
-  document.title = title_of(*shown.machine);
   const auto& drawn = kinds.at_clock != nullptr ? *kinds.at_clock : main_ceiling(*shown.machine);
-  if (const auto lines = roofline_picture(drawn); picture && !lines.empty()) {
-    blocks.emplace_back(Paragraph{fmt::format("The {} roofs:", to_string(drawn.kind)), Tone::normal});
-    for (const auto& line : lines) blocks.emplace_back(Command{line});
-  }
-  blocks.emplace_back(peak_table(kinds));
-  blocks.emplace_back(bandwidth_table(kinds));
-  for (const auto* c : kinds.known())
-    if (auto table = ridge_table(*c); !table.rows.empty() && table.columns.size() > 1)
-      blocks.emplace_back(std::move(table));
-  if (auto table = size_table(*shown.facts); !table.rows.empty()) blocks.emplace_back(std::move(table));
-  if (auto table = measured_table(*shown.facts); !table.rows.empty()) blocks.emplace_back(std::move(table));
-  blocks.emplace_back(Heading{"Notes"});
-  blocks.emplace_back(note_list(shown, kinds));
-  Bullets sources;
-  for (const auto& [key, text] : citations(catalogue, *shown.facts))
-    sources.items.push_back({fmt::format("{}: {}", key, text), Tone::normal});
-  if (sources.items.empty()) return document;
-  blocks.emplace_back(Heading{"Sources"});
-  blocks.emplace_back(std::move(sources));
-  return document;
-}
-
-std::string machine_json(const MachineCatalogue& catalogue, const ShownMachine& shown) {
-  Json out = {{"schema", "roofline/machine/1"}, {"catalogue_version", std::string(catalogue.version())}};
-  out.update(identity_json(*shown.machine, *shown.facts));
-  Json ceilings = Json::array();
-  for (const auto* c : Kinds(shown).known()) ceilings.push_back(ceiling_json(*c));
-  out["ceilings"] = std::move(ceilings);
-  out["facts"] = facts_json(*shown.facts);
-  Json sources = Json::object();
-  for (const auto& [key, text] : citations(catalogue, *shown.facts)) sources[key] = text;
-  out["sources"] = std::move(sources);
-  return dump(out);
+  Output::Forms forms;
+  forms.json = [&] { return machine_json(catalogue, shown); };
+  forms.chart = [&] { return machine_chart(*shown.machine, drawn); };
+  forms.chart_above = !forms.chart().ridges.empty();
+  output.print(machine_document(catalogue, shown), forms);
 }
 
 Document machine_diff(const MachineCatalogue& catalogue, const Machine& a, const Machine& b, bool all) {

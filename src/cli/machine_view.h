@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/output.h"
 #include "roofline/document.h"
 #include "roofline/machines.h"
 
@@ -21,13 +22,10 @@ struct ShownMachine {
   const MachineFacts* facts;
   std::optional<Ceiling> at_clock;
 };
-Document machine_document(const MachineCatalogue& catalogue, const ShownMachine& shown, bool picture);
-std::string machine_json(const MachineCatalogue& catalogue, const ShownMachine& shown);
+// In a terminal its roofline stands above the tables.
+void print_machine(const MachineCatalogue& catalogue, const ShownMachine& shown, const Output& output);
 
 // What differs between two machines; `all` also lists what is equal.
 Document machine_diff(const MachineCatalogue& catalogue, const Machine& a, const Machine& b, bool all);
-
-// The roofs in characters, log-log, one text per line; empty where DRAM or all peaks are unknown.
-std::vector<std::string> roofline_picture(const Ceiling& ceiling);
 
 }  // namespace roofline::cli

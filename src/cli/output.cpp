@@ -90,15 +90,20 @@ std::string Output::picture(Format format, const Forms& forms) const {
   if (forms.svg && format == Format::svg) return forms.svg(SvgTheme::automatic);
   if (forms.svg && format == Format::png) return svg_to_png(forms.svg(SvgTheme::light));
   if (forms.svg && format == Format::pdf) return svg_to_pdf(forms.svg(SvgTheme::light), "roofline");
+  if (forms.terminal && format == Format::chart) return forms.terminal(style());
   if (!forms.chart && forms.svg) throw UsageError("no chart for the terminal is drawn of this; choose svg, png or pdf");
   if (!forms.chart) throw UsageError("no chart is drawn of this; choose table, markdown, csv or json");
   const auto chart = forms.chart();
   if (format == Format::svg) return to_svg(chart);
   if (format == Format::png) return to_png(chart);
   if (format == Format::pdf) return to_pdf(chart);
+  return to_terminal(chart, style());
+}
+
+TerminalStyle Output::style() const {
   auto style = detect_style(width_);
   if (!output_.empty()) style.color = false;
-  return to_terminal(chart, style);
+  return style;
 }
 
 void Output::print(const Document& document, const Forms& forms) const {
@@ -122,9 +127,10 @@ void Output::print(const Document& document, const Forms& forms) const {
     case Format::table:
       break;
   }
-  auto style = detect_style(width_);
-  if (!output_.empty()) style.color = false;
-  write(to_terminal(document, style));
+  auto text = to_terminal(document, style());
+  if (forms.chart_above) text = picture(Format::chart, forms) + '\n' + text;
+  if (forms.chart_below) text += '\n' + picture(Format::chart, forms);
+  write(std::move(text));
 }
 
 void Output::write(std::string text, bool binary) const { write_output(std::move(text), output_, binary); }

@@ -23,7 +23,11 @@ class Output {
     std::function<std::string()> json = nullptr;         // without one: the document's tables (see below)
     std::function<Chart()> chart = nullptr;              // without one chart formats are refused
     std::function<std::string()> html = nullptr;         // without one: the document as a plain page
-    std::function<std::string(SvgTheme)> svg = nullptr;  // a picture in place of the chart; not for the terminal
+    std::function<std::string(SvgTheme)> svg = nullptr;  // a picture in place of the chart
+    // What stands for that picture in a terminal.
+    std::function<std::string(const TerminalStyle&)> terminal = nullptr;
+    bool chart_above = false;  // above the tables in a terminal as well, where there is anything to draw
+    bool chart_below = false;  // below the table in a terminal as well
   };
   // Prints in the chosen form. Throws UsageError for a file whose extension names no format.
   void print(const Document& document, const Forms& forms) const;
@@ -37,6 +41,7 @@ class Output {
   static const std::map<std::string, Format>& formats();
   Format format() const;
   std::string picture(Format format, const Forms& forms) const;
+  TerminalStyle style() const;
   void write(std::string text, bool binary = false) const;
 
   Format format_ = Format::automatic;

@@ -198,21 +198,42 @@ class ReportCommand : public Command {
   }
 
   // Launches keep their order there: a matrix product is told by its place in the layer.
-  std::string beside_model(std::span<const Profile> profiles, Format format) {
-    analysis_.per_launch = true;
-    const auto report = analyze(profiles, analysis_);
+  std::string beside_model(std::vector<Profile>& profiles, Format format) {
+    auto in_order = analysis_;
+    in_order.per_launch = true;
+    const auto report = analyze(profiles, in_order);
     model_.machine = analysis_.machine;
     if (model_.machine.empty() && !report.machines.empty()) model_.machine = report.machines.front().id;
     model_.thresholds = analysis_.thresholds;
     const auto forecast = model_.forecast();
-    const auto document = model::match_document(forecast, report, model::match_kernels(forecast, report));
-    if (format == Format::json) return tables_json(document);
+    const auto match = model::match_kernels(forecast, report);
+    if (format == Format::json) {
+      name_operators(report, match, profiles);
+      return model::match_json(forecast, analyzed(profiles), match);
+    }
+    const auto document = model::match_document(forecast, report, match);
     if (format == Format::markdown) return to_markdown(document);
     if (format == Format::csv) return to_csv(document);
     if (format != Format::table) throw UsageError("--model has no chart; choose table, markdown, csv or json");
     auto style = detect_style(width_);
     if (!output_.empty()) style.color = false;
     return to_terminal(document, style);
+  }
+
+  // The launches of `report`, one a row, get the operator that the model has for them.
+  static void name_operators(const Report& report, const model::Match& match, std::vector<Profile>& profiles) {
+    std::map<std::pair<std::size_t, std::uint64_t>, const std::string*> operators;
+    for (std::size_t i = 0; i < report.rows.size(); ++i)
+      for (const auto ordinal : report.rows[i].launch_ids)
+        operators[{report.rows[i].input, ordinal}] = &match.assigned[i];
+    std::size_t input = 0;
+    for (auto& profile : profiles) {
+      if (!profile.strings) profile.strings = std::make_shared<StringPool>();
+      for (auto& launch : profile.launches)
+        if (const auto it = operators.find({input, launch.ordinal}); it != operators.end() && !it->second->empty())
+          launch.op = profile.strings->intern(*it->second);
+      input += profile.merged() ? profile.merged_paths.size() : 1;
+    }
   }
 
   Chart chart_of(const Report& report) const { return chosen_chart(report, chart_); }

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "machines/table.h"
+#include "roofline/machine_words.h"
 
 namespace roofline::machines {
 namespace {
@@ -284,11 +285,14 @@ class Builder {
       const double possible = *sms * rate * *clock;
       if (precision == p && *figure.value > kNearTwice * possible)
         fail(label_, figure.line, "sparse-as-dense", fmt::format("{} = {} {}", figure.key, figure.text, figure.unit),
-             fmt::format("about {:g} T: {:g} SMs x {:g} per clock x {:g} MHz", possible / 1e12, *sms, rate,
+             fmt::format("about {:g} T: {:g} {} x {:g} per clock x {:g} MHz", possible / 1e12, *sms, cores(), rate,
                          *clock / 1e6),
              "state the dense peak; the sparse one has a key of its own");
     }
   }
+
+  // "SMs", "CUs"
+  std::string cores() const { return std::string(core_word(facts_.text("compute_capability"))) + "s"; }
 
   void check_bus(const Figure& dram) const {
     constexpr double kTolerance = 0.10;
@@ -308,7 +312,8 @@ class Builder {
     for (const auto& [p, rate] : rates_->per_sm_clock) {
       const auto clock = clock_of(p);
       if (!clock || has(p)) continue;
-      add_peak(p, *sms * rate * *clock, fmt::format("derived: {:g} SMs x {:g} per clock [{}]", *sms, rate, rates_->id));
+      add_peak(p, *sms * rate * *clock,
+               fmt::format("derived: {:g} {} x {:g} per clock [{}]", *sms, cores(), rate, rates_->id));
     }
   }
 
@@ -350,8 +355,8 @@ class Builder {
     if (!bytes || !sms) return;
     const double clock = *facts_.value("boost_clock");
     ceiling_.bandwidths.push_back({level, std::move(definition), *bytes * *sms * clock,
-                                   fmt::format("derived: {:g} SMs x {:g} B per clock [{}] at {:.0f} MHz", *sms, *bytes,
-                                               rates_->id, clock / 1e6)});
+                                   fmt::format("derived: {:g} {} x {:g} B per clock [{}] at {:.0f} MHz", *sms, cores(),
+                                               *bytes, rates_->id, clock / 1e6)});
   }
 
   void add_links() {

@@ -66,7 +66,7 @@ struct LineMarks {
   const char* found;
   const char* action = kExportNsys;
 };
-constexpr const char* kImportCeilings = "roofline measure --import FILE takes such ceilings";
+constexpr const char* kImportCeilings = "roofline machine measure --import FILE takes such ceilings";
 constexpr LineMarks kForeignLines[] = {
     {"Time (%)", "Total Time (ns)", "nsys-csv", "a table of Nsight Systems"},
     {"Start (ns)", "Duration (ns)", "nsys-csv", "a table of Nsight Systems"},
@@ -74,13 +74,13 @@ constexpr LineMarks kForeignLines[] = {
     {"Generating '", ".qdstrm'", "nsys-text", "text that Nsight Systems printed"},
     {"%]", ".nsys-rep", "nsys-text", "text that Nsight Systems printed"},
     {"HBMBw", "FP32Flops", "measured-ceilings", "ceilings that rocprof-compute measured, without kernels",
-     "name the pmc_perf.csv beside it, or the folder; roofline measure --import FILE takes the ceilings"},
+     "name the pmc_perf.csv beside it, or the folder; roofline machine measure --import FILE takes the ceilings"},
     {"gpu_arch", "cu_per_gpu", "system-information", "what rocprof-compute wrote down of the machine, without kernels",
      "name the pmc_perf.csv beside it, or the folder"},
     {"\"empirical\": {", "", "measured-ceilings",
      "ceilings that the Empirical Roofline Toolkit measured, without kernels", kImportCeilings},
     {"ERT_VERSION", "", "measured-ceilings", "a log of the Empirical Roofline Toolkit: ceilings, without kernels",
-     "roofline measure --import takes its roofline.json"},
+     "roofline machine measure --import takes its roofline.json"},
 };
 
 InputProblem problem(std::string_view path, std::string kind, std::string found, std::string action) {
@@ -188,6 +188,10 @@ std::optional<InputProblem> recognise_foreign_text(std::string_view head, std::s
 InputProblem unknown_format(std::string_view head, std::string_view path) {
   constexpr const char* kAction = "name an .ncu-rep file, an ncu --csv export or a table";
   const std::string start = lower_start(head, 1);
+  if (start == "{" && head.find("\"num_hidden_layers\"") != std::string_view::npos) {
+    return problem(path, "model-config", "the configuration of a model, without kernels",
+                   "roofline model FILE --machine NAME predicts a step from it; beside a report: --model FILE");
+  }
   if (start == "{" || start == "[") {
     return problem(path, "unknown-format", "JSON, which is no profiler report that can be read here", kAction);
   }

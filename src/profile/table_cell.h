@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/lower.h"
 #include "profile/text_number.h"
 
 namespace roofline::table {
@@ -63,6 +64,5 @@ CellReading read_cell(std::string_view cell, const CellUnit& column, NumberLocal
 std::string_view plain_text(std::string_view cell);
 // For messages: at most 40 characters, no control characters.
 std::string excerpt(std::string_view text);
-std::string lower(std::string_view text);
 
 }  // namespace roofline::table

@@ -9,14 +9,13 @@
 #include "report/kernel_table.h"
 #include "report/labels.h"
 #include "report/notes.h"
+#include "roofline/machine_words.h"
 
 namespace roofline {
 namespace {
 
 std::string machine_text(const Machine& m) {
-  std::string detail;
-  if (!m.compute_capability.empty()) detail = "CC " + m.compute_capability;
-  if (m.sm_count) detail += fmt::format("{}{} SMs", detail.empty() ? "" : ", ", *m.sm_count);
+  const auto detail = device_words(m);
   const std::string name = !m.name.empty() ? m.name : !m.chip.empty() ? m.chip : "unnamed GPU";
   return detail.empty() ? name : fmt::format("{} ({})", name, detail);
 }

@@ -390,7 +390,9 @@ void append_value(std::string_view key, const Json& value, std::string& out) {
 
 }  // namespace
 
-std::string to_json(const Report& report) {
+std::string to_json(const Report& report) { return to_json(report, {}); }
+
+std::string to_json(const Report& report, std::string_view model) {
   std::string out = "{\n  \"schema\": \"roofline/report/1\"";
   append_value("tool", tool(report), out);
   append_value("options", options(report.thresholds), out);
@@ -403,6 +405,7 @@ std::string to_json(const Report& report) {
       "warnings", report.warnings, [](const ReportWarning& w, std::size_t) { return warning(w); }, out);
   append_value("failed_launches", report.failed_launches, out);
   append_value("findings", findings(report.findings), out);
+  if (!model.empty()) out.append(",\n  \"model\": ").append(model);
   return out + "\n}\n";
 }
 

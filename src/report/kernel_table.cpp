@@ -383,7 +383,8 @@ Cell datasheet_cell(const Line& line, Value value) {
 
 Cell datasheet_fraction(const Placement& p) {
   if (!p.fraction) return {};
-  return {(p.bound == Bound::lower ? "≥ " : "") + numbers::percent(*p.fraction), p.fraction, Tone::faint};
+  return {(p.bound == Bound::lower ? numbers::percent_at_least : numbers::percent)(*p.fraction), p.fraction,
+          Tone::faint};
 }
 
 void add_datasheet(std::vector<ColumnSpec>& out, const Shown& shown) {

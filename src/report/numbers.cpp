@@ -67,6 +67,11 @@ std::string percent_below(double fraction, double limit) {
   return lifted ? fmt::format("{:.1f}%", std::floor(1000 * fraction) / 10) : percent(fraction);
 }
 
+std::string percent_at_least(double fraction) {
+  const auto text = percent(fraction);
+  return "≥ " + (text.starts_with('<') ? "0%" : text);
+}
+
 std::string percent_range(double low, double high) {
   auto from = percent(low);
   const auto to = percent(high);

@@ -10,6 +10,8 @@ namespace roofline::numbers {
 std::string percent(double fraction);
 // The same, with a decimal more where rounding would lift it to a limit that it does not reach: "79.7%" of 0.80.
 std::string percent_below(double fraction, double limit);
+// "≥ 41%"; "≥ 0%" of what is below 0.01 %: "at least less than" says nothing.
+std::string percent_at_least(double fraction);
 // "41–85%"; one number where both ends read the same.
 std::string percent_range(double low, double high);
 // Shares of a whole, one decimal: "12.3%", "<0.1%".

@@ -8,7 +8,8 @@
 namespace roofline {
 namespace {
 
-constexpr std::size_t kGap = 2;          // between columns
+constexpr int kAbsent = std::numeric_limits<int>::max();  // drop order of a column without a value
+constexpr std::size_t kGap = 2;                           // between columns
 constexpr std::size_t kReadable = 16;    // columns that a shrinking column gets before the table is set tighter
 constexpr std::size_t kTight = 12;       // and before others are dropped for it
 constexpr std::size_t kNarrowest = 8;    // of a shrinking column
@@ -157,7 +158,7 @@ class TerminalView {
     const auto order = table.columns[c].drop_order;
     const bool absent = std::all_of(table.rows.begin(), table.rows.end(),
                                     [&](const auto& cells) { return c >= cells.size() || cells[c].text.empty(); });
-    return order > 0 && absent ? std::numeric_limits<int>::max() : order;
+    return order > 0 && absent ? kAbsent : order;
   }
 
   static std::string set_tight(const std::string& s, const Column& column) {
@@ -189,9 +190,20 @@ class TerminalView {
     return sum;
   }
 
+  // What no row has takes no room from the names of the kernels; the notes say what is missing.
+  void drop_absent(std::vector<Shown>& columns) const {
+    while (full_width(columns) > width_) {
+      const auto absent =
+          std::find_if(columns.begin(), columns.end(), [](const Shown& s) { return s.drop_order == kAbsent; });
+      if (absent == columns.end()) return;
+      columns.erase(absent);
+    }
+  }
+
   // Sets the columns tighter where they do not fit, and drops one after the other until they do.
   void fit_columns(std::vector<Shown>& columns) const {
     if (full_width(columns) > width_) std::erase_if(columns, [](const Shown& s) { return s.column->spare; });
+    drop_absent(columns);
     while (total_width(columns, kReadable) > width_) {
       if (auto tight = tightened(columns); total_width(tight, kTight) <= width_) {
         columns = std::move(tight);

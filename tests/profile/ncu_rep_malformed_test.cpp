@@ -36,6 +36,7 @@ TEST(NcuRepMalformed, FilesThatAreNoReports) {
   EXPECT_EQ(error_kind("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission"), "no-permission");
   EXPECT_EQ(error_kind("Time (%),Total Time (ns),Instances\n1.0,2,3\n"), "nsys-csv");
   EXPECT_EQ(error_kind("{\"traceEvents\": []}"), "unknown-format");
+  EXPECT_EQ(error_kind("{\"model_type\": \"llama\", \"num_hidden_layers\": 32}"), "model-config");
   EXPECT_EQ(error_kind("\x01\x02\x03\x04\x05"), "unknown-format");
 }
 

@@ -88,6 +88,8 @@ TEST(Numbers, PercentKeepsTwoDigitsAndNeverShowsSomethingAsNothing) {
   EXPECT_EQ(numbers::percent(0.0321), "3.2%");
   EXPECT_EQ(numbers::percent(0.0004), "0.04%");
   EXPECT_EQ(numbers::percent(0.00001), "<0.01%");
+  EXPECT_EQ(numbers::percent_at_least(0.41), "≥ 41%");
+  EXPECT_EQ(numbers::percent_at_least(0.00001), "≥ 0%");
   EXPECT_EQ(numbers::percent(0), "0%");
   EXPECT_EQ(numbers::share(0.0003), "<0.1%");
   EXPECT_EQ(numbers::share(0.9996), "100%");
