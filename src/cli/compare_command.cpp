@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "cli/amount.h"
 #include "cli/ceiling_options.h"
 #include "cli/history_part.h"
 #include "cli/output.h"
@@ -24,17 +25,10 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // some editors beg
 
 // "3%" or "0.03".
 double parse_share(const std::string& text, const char* option) {
-  std::size_t used = 0;
-  double value = 0;
-  try {
-    value = std::stod(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  const bool percent = used + 1 == text.size() && text.back() == '%';
-  if (used == 0 || (used != text.size() && !percent) || !(value > 0))
+  const auto amount = parse_amount(text);
+  if (!amount || (!amount->unit.empty() && amount->unit != "%") || !(amount->number > 0))
     throw UsageError(fmt::format("{} {}: expected a share such as 3% or 0.03", option, text));
-  if (percent) value /= 100;
+  const double value = amount->unit.empty() ? amount->number : amount->number / 100;
   if (value >= 1) throw UsageError(fmt::format("{} {}: expected less than 100%", option, text));
   return value;
 }

@@ -4,14 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "cli/amount.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -29,22 +28,14 @@ namespace {
 
 // Bits or bytes per second as bytes per second: networks are sold by bits.
 double parse_network(const std::string& text) {
-  std::size_t used = 0;
-  double value = 0;
-  try {
-    value = std::stod(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  auto unit = text.substr(used);
-  unit.erase(0, unit.find_first_not_of(' '));
   static const std::map<std::string, double> kUnits = {
       {"Mb/s", 1e6 / 8}, {"Gb/s", 1e9 / 8},    {"Tb/s", 1e12 / 8}, {"Mbit/s", 1e6 / 8}, {"Gbit/s", 1e9 / 8},
       {"Gbps", 1e9 / 8}, {"Tbit/s", 1e12 / 8}, {"MB/s", 1e6},      {"GB/s", 1e9},       {"TB/s", 1e12}};
-  const auto it = kUnits.find(unit);
-  if (used == 0 || it == kUnits.end() || !(value > 0) || !std::isfinite(value))
+  const auto amount = parse_amount(text);
+  const auto it = amount ? kUnits.find(amount->unit) : kUnits.end();
+  if (it == kUnits.end() || !(amount->number > 0))
     throw UsageError(fmt::format("--network {}: expected a rate such as 400Gb/s (bits) or 50GB/s (bytes)", text));
-  return value * it->second;
+  return amount->number * it->second;
 }
 
 class TimelineCommand : public Command {

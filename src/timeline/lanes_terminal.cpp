@@ -85,7 +85,7 @@ class Drawing {
     out_ += '\n';
     for (const auto& lane : lanes_.all()) {
       const auto label = cut_middle(safe(lane.label), kLabel, style_.unicode);
-      out_ += fmt::format("{}{} {}", label, std::string(kLabel - std::min(kLabel, columns_of(label)), ' '), bar());
+      out_ += fmt::format("{}{} {}", label, std::string(kLabel - std::min(kLabel, display_width(label)), ' '), bar());
       lane.bars.front().kind->range ? named(lane) : filled(lane);
     }
     axis();
@@ -98,16 +98,6 @@ class Drawing {
   std::string_view block() const { return style_.unicode ? "█" : "="; }
   std::string_view slight() const { return style_.unicode ? "░" : "."; }
   std::string_view dash() const { return style_.unicode ? "─" : "-"; }
-
-  static std::size_t columns_of(std::string_view s) {
-    std::size_t out = 0;
-    for (std::size_t at = 0; at < s.size();) {
-      const auto c = text::decode(s, at);
-      out += text::width(c.value);
-      at += c.size;
-    }
-    return out;
-  }
 
   // Columns from the left edge of the lanes.
   double x(std::int64_t ns) const {
@@ -158,7 +148,7 @@ class Drawing {
       if (room > kLeastName) {
         const auto name = cut_middle(text::printable(b.text, style_.unicode), room - 1, style_.unicode);
         line += name;
-        room -= std::min(room, columns_of(name));
+        room -= std::min(room, display_width(name));
       }
       for (; room > 0; --room) line += dash();
       at = to;
@@ -189,8 +179,8 @@ class Drawing {
         ++drawn;
       }
       const auto at = kLabel + 1 + column;
-      const auto used = columns_of(numbers);
-      if (at < used || at + columns_of(text) > width_) continue;
+      const auto used = display_width(numbers);
+      if (at < used || at + display_width(text) > width_) continue;
       numbers += std::string(at - used, ' ') + text + ' ';
     }
     for (; drawn < columns_; ++drawn) rule += dash();
@@ -218,7 +208,7 @@ class Drawing {
   // Columns it takes, and its text.
   std::pair<std::size_t, std::string> entry(const LegendEntry& e, std::size_t most) const {
     const auto words = cut_middle(text::printable(e.text, style_.unicode), most - 2, style_.unicode);
-    return {2 + columns_of(words), painted(*e.kind, std::string(1, e.kind->letter)) + ' ' + words};
+    return {2 + display_width(words), painted(*e.kind, std::string(1, e.kind->letter)) + ' ' + words};
   }
 
   const TerminalStyle& style_;

@@ -24,16 +24,6 @@ std::vector<std::string> lines_of(const Timeline& t, const TerminalStyle& style)
   return out;
 }
 
-std::size_t width_of(std::string_view s) {
-  std::size_t out = 0;
-  for (std::size_t at = 0; at < s.size();) {
-    const auto c = text::decode(s, at);
-    out += text::width(c.value);
-    at += c.size;
-  }
-  return out;
-}
-
 // 64 columns of 1 us: kernels on two streams, a gap that waits for its launch, and one too short for a letter.
 Timeline small() {
   TimelineBuilder b;
@@ -68,7 +58,7 @@ TEST(LanesText, StaysInsideTheTerminal) {
   b.kernel(std::string(500, 'k'), 0, 30'000, 0).kernel("\xff\xfe bad", 31'000, 64'000, 30'000);
   for (const std::size_t width : {40U, 72U, 80U, 100U, 200U})
     for (const auto& line : lines_of(b.build(), {width, false, true})) {
-      EXPECT_LE(width_of(line), width) << line;
+      EXPECT_LE(display_width(line), width) << line;
       EXPECT_THAT(line, Not(HasSubstr("\x1b")));
     }
 }
