@@ -25,6 +25,10 @@ struct AnalysisOptions {
   std::string filter;       // regular expression on kernel names; empty keeps all
 };
 
+// Throws UsageError where the catalogue knows `device` as another machine than `named`: roofs of another GPU than the one
+// that was measured would be wrong numbers with a right look. `path` is the file that names the device.
+void require_same_gpu(const std::string& path, const DeviceInfo& device, const Machine& named);
+
 // Counts, places and aggregates every launch. Throws UsageError for an unknown machine, a bad filter, clocks
 // beside a ceiling that has its own, or the measured ceiling where no machine of the profiles has one.
 Report analyze(std::span<const Profile> profiles, const AnalysisOptions& options);

@@ -119,8 +119,10 @@ Bullets throughput_notes(const Forecast& forecast, double tokens_per_s);
 // Measured kernels of one operator, and what the model says of as many calls.
 struct MatchedOperator {
   std::string name;
-  std::string by;     // "name" (the row says it), "kernel name", "position in the layer"
-  double calls = 0;   // measured
+  std::string by;    // "name" (the row says it), "kernel name", "position in the layer"
+  double calls = 0;  // measured
+  bool time_modelled =
+      false;          // none of its kernels was timed: the times are a model's, which says nothing of a prediction
   double time_s = 0;  // measured
   Quantity flops;     // counted; absent where a launch lacks them
   Quantity bytes;     // counted DRAM bytes

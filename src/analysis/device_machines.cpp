@@ -29,20 +29,6 @@ std::string unknown_gpu(const DeviceInfo& device) {
       name);
 }
 
-// Roofs of another GPU than the one that was measured would be wrong numbers with a right look.
-void refuse_other_gpu(const Profile& profile, const DeviceInfo& device, const Machine& forced) {
-  const auto* own = MachineCatalogue::instance().match(device);
-  const bool other_row = own != nullptr && own->id != forced.id;
-  const bool other_chip = !device.compute_capability.empty() && !forced.compute_capability.empty() &&
-                          device.compute_capability != forced.compute_capability;
-  if (!other_row && !other_chip) return;
-  throw UsageError(
-      fmt::format("{}: was measured on {} (compute capability {}), not on {}; --machine is for files that "
-                  "do not name their GPU",
-                  profile.path, device.name.empty() ? "another GPU" : device.name,
-                  device.compute_capability.empty() ? "unknown" : device.compute_capability, forced.name));
-}
-
 Machine from_device(const DeviceInfo& device) {
   Machine m;
   m.name = device.name;
@@ -53,6 +39,19 @@ Machine from_device(const DeviceInfo& device) {
 }
 
 }  // namespace
+
+void require_same_gpu(const std::string& path, const DeviceInfo& device, const Machine& named) {
+  const auto* own = MachineCatalogue::instance().match(device);
+  const bool other_row = own != nullptr && own->id != named.id;
+  const bool other_chip = !device.compute_capability.empty() && !named.compute_capability.empty() &&
+                          device.compute_capability != named.compute_capability;
+  if (!other_row && !other_chip) return;
+  throw UsageError(
+      fmt::format("{}: was measured on {} (compute capability {}), not on {}; --machine is for files that "
+                  "do not name their GPU",
+                  path, device.name.empty() ? "another GPU" : device.name,
+                  device.compute_capability.empty() ? "unknown" : device.compute_capability, named.name));
+}
 
 DeviceMachines::DeviceMachines(std::span<const Profile> profiles, const std::string& machine_option) {
   const Machine* forced = nullptr;
@@ -76,7 +75,7 @@ DeviceMachines::Entry DeviceMachines::resolve(const Profile& profile, const Devi
     if (found == nullptr) warnings_.push_back({"unknown-machine", unknown_machine(profile.machine), std::nullopt});
   }
   if (found == nullptr && device != nullptr) found = catalogue.match(*device);
-  if (forced != nullptr && device != nullptr) refuse_other_gpu(profile, *device, *forced);
+  if (forced != nullptr && device != nullptr) require_same_gpu(profile.path, *device, *forced);
   if (found != nullptr) return {found, add(*found)};
   if (device == nullptr || (device->name.empty() && device->compute_capability.empty())) return {};
   const auto before = machines_.size();

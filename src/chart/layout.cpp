@@ -411,13 +411,14 @@ class Layout {
   void place_on_strip(const std::vector<std::size_t>& marks) {
     constexpr double kUsed = 0.85;  // of the width: names need the rest
     std::vector<std::size_t> swarm;
+    const bool spread = !marks.empty() && by_time(chart_.points[marks.front()].flops_unknown);
     for (std::size_t rank = 0; rank < marks.size(); ++rank) {
       const auto& p = chart_.points[marks[rank]];
       const double r = radius_of(p);
       const auto lane = lane_of(p.flops_unknown).grown(-unit(5, 1));
       const double room = std::max(0.0, lane.width() - 2 * r);
       const double part = static_cast<double>(rank) / static_cast<double>(marks.size());
-      const double home = by_time(p.flops_unknown) ? kUsed * part * room : 0;
+      const double home = spread ? kUsed * part * room : 0;
       const double y = strip_y(std::max(0.0, *p.dram_fraction));
       marks_[marks[rank]] = {lane.left + r + free_place(r, y, lane.left + r, home, room, swarm), y};
       swarm.push_back(marks[rank]);

@@ -54,8 +54,7 @@ std::vector<std::string> unique_labels(const Report& report, const std::vector<s
 
 std::string fraction_text(const Placement& p) {
   if (!p.fraction) return p.cache_resident ? "cache-resident" : "";
-  const auto* sign = p.bound == Bound::lower ? "≥ " : "";
-  return fmt::format("{}{} of the {} roof", sign, numbers::percent(*p.fraction), p.binding);
+  return fmt::format("{} of the {} roof", report::bounded_percent(*p.fraction, p.bound), p.binding);
 }
 
 std::string facts_of(const KernelRow& row) {
@@ -136,8 +135,8 @@ bool put_row(const KernelRow& row, ChartPoint& point) {
 std::string one_number(const Report& report) {
   const auto& t = report.total;
   if (!t.fraction) return {};
-  return fmt::format("{}{} of the roof over the {} of the time that could be placed",
-                     t.bound == Bound::lower ? "≥ " : "", numbers::percent(*t.fraction),
+  return fmt::format("{} of the roof over the {} of the time that could be placed",
+                     report::bounded_percent(*t.fraction, t.bound),
                      numbers::share(t.placed_time_share));
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "chart/layout.h"
+#include "report/bounds.h"
 #include "report/numbers.h"
 #include "report/text.h"
 
@@ -27,7 +28,8 @@ const Fields& fields_for(double width, bool cells) { return width >= (cells ? 11
 constexpr double kLongestText = 400;  // columns of a note
 
 std::string roof_share(const ChartPoint& p) {
-  if (p.fraction) return (p.toward == Toward::up || p.flops_unknown ? "≥ " : "") + numbers::percent(*p.fraction);
+  const bool lower = p.toward == Toward::up || p.flops_unknown;
+  if (p.fraction) return report::bounded_percent(*p.fraction, lower ? Bound::lower : Bound::exact);
   return p.dram_fraction ? numbers::percent(*p.dram_fraction) : "";
 }
 
@@ -144,7 +146,7 @@ void PageFlow::key(const Chart& chart, std::size_t gains) {
   const auto any_roof = [&](auto role) {
     return std::any_of(chart.roofs.begin(), chart.roofs.end(), [&](const auto& r) { return r.role == role; });
   };
-  if (any_roof(ChartRoof::Role::in_use)) key_line(Ink::roof, "roof in use");
+  if (any_roof(ChartRoof::Role::in_use)) key_line(Ink::roof, chart.points.empty() ? "roof" : "roof in use");
   if (any_roof(ChartRoof::Role::datasheet)) key_line(Ink::datasheet_roof, "datasheet roof");
   if (any_roof(ChartRoof::Role::other)) key_line(Ink::other_roof, "other roofs");
   if (gains > 0) key_line(Ink::gain, "to the roof that binds, and the time it would save", true);

@@ -157,7 +157,17 @@ void add_in_use(const Use& use, bool caches, Chart& chart) {
     add_unique(roofs_of(use, *datasheet, ChartRoof::Role::datasheet, false), "", " datasheet", chart);
 }
 
-// What people compare machines by, dense; the names of one line become one.
+// The highest dense one of floating point, which no list of formats may hide.
+const Peak* highest_peak(const Ceiling& ceiling) {
+  const Peak* best = nullptr;
+  for (const auto& p : ceiling.peaks) {
+    if (p.precision.sparse || is_integer(p.precision.type)) continue;
+    if (best == nullptr || p.ops_per_s > best->ops_per_s) best = &p;
+  }
+  return best;
+}
+
+// What people compare machines by, dense, and what exceeds it; the names of one line become one.
 std::vector<ChartRoof> all_roofs(const Ceiling& ceiling, ChartRoof::Role role) {
   constexpr std::array<std::string_view, 8> kFormats = {"fp64.vector", "fp64.tensor", "fp32.vector", "tf32.tensor",
                                                         "bf16.tensor", "fp16.tensor", "fp8.tensor",  "fp4.tensor"};
@@ -171,6 +181,10 @@ std::vector<ChartRoof> all_roofs(const Ceiling& ceiling, ChartRoof::Role role) {
     if (const auto peak = ceiling.peak(precision); peak && peak->high > 0)
       out.push_back(compute_roof(precision, peak->high, role));
   }
+  const auto* top = highest_peak(ceiling);
+  const auto below = [&](const ChartRoof& r) { return r.kind == ChartRoof::Kind::memory || r.value < top->ops_per_s; };
+  if (top != nullptr && std::all_of(out.begin(), out.end(), below))
+    out.push_back(compute_roof(top->precision, top->ops_per_s, role));
   return out;
 }
 

@@ -68,7 +68,7 @@ class CompareCommand : public Command {
 
   int run() override {
     take_sides();
-    keep_inputs();
+    store_.protect_from(output_path(*command_));
     for (const auto& [old_name, new_name] : same_pairs()) options_.same.emplace_back(old_name, new_name);
     if (!noise_.empty()) options_.noise = parse_share(noise_, "--noise");
     auto before = side_of(before_, before_filter_.empty() ? filter_ : before_filter_);
@@ -117,14 +117,6 @@ class CompareCommand : public Command {
     }
     if (before_.empty() || after_.empty())
       throw UsageError("compare needs two sides: compare A B, or compare --before A1 A2 --after B1 B2");
-  }
-
-  // What is compared must not be lost to a slip.
-  void keep_inputs() const {
-    const auto output = output_path(*command_);
-    for (const auto* side : {&before_, &after_})
-      for (const auto& input : *side) protect_input(input, output);
-    store_.protect_from(output);
   }
 
   std::vector<std::pair<std::string, std::string>> same_pairs() const {

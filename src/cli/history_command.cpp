@@ -11,6 +11,7 @@
 
 #include "cli/ceiling_options.h"
 #include "cli/history_part.h"
+#include "cli/output.h"
 #include "roofline/error.h"
 #include "roofline/profile.h"
 
@@ -23,11 +24,6 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 std::string without_mark(std::string text) {
   if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
   return text;
-}
-
-bool same_file(const std::string& a, const std::string& b) {
-  std::error_code error;
-  return std::filesystem::equivalent(a, b, error) && !error;
 }
 
 // By the first characters: readers of profiles refuse what is a report already.
@@ -68,11 +64,6 @@ void StoreOption::protect_from(const std::string& output) const {
 std::string output_path(const CLI::App& command) {
   const auto* option = command.get_option("--output");
   return option->count() > 0 ? option->as<std::string>() : std::string();
-}
-
-void protect_input(const std::string& input, const std::string& output) {
-  if (input != "-" && same_file(input, output))
-    throw UsageError(fmt::format("-o {}: this would overwrite the input '{}'; write elsewhere", output, input));
 }
 
 void LabelOption::setup(CLI::App& command, const std::string& help) {

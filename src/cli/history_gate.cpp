@@ -71,7 +71,7 @@ class GatePart : public HistoryPart {
     // Refused before anything is read.
     for (const auto& output : outputs_) {
       form_of(output);
-      protect_inputs(output);
+      store_.protect_from(output);
     }
     const auto forms = chosen_forms();
     const auto options = limits();
@@ -117,13 +117,6 @@ class GatePart : public HistoryPart {
     if (it == kExtensions.end())
       throw UsageError(fmt::format("cannot tell the format of '{}' by its extension: .xml, .md, .json or .txt", path));
     return it->second;
-  }
-
-  void protect_inputs(const std::string& output) const {
-    for (const auto* list : {&files_, &baselines_})
-      for (const auto& input : *list) protect_input(input, output);
-    if (!budget_.empty()) protect_input(budget_, output);
-    store_.protect_from(output);
   }
 
   GateOptions limits() const {

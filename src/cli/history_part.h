@@ -32,9 +32,6 @@ class StoreOption {
 // What -o of a command with an Output (cli/output.h) names; empty without it.
 std::string output_path(const CLI::App& command);
 
-// Throws UsageError where writing `output` would overwrite `input`, by whatever name.
-void protect_input(const std::string& input, const std::string& output);
-
 // --label k=v, several times.
 class LabelOption {
  public:

@@ -13,6 +13,7 @@
 #include "cli/history_command.h"
 #include "cli/machine_command.h"
 #include "cli/model_command.h"
+#include "cli/output.h"
 #include "cli/plan_command.h"
 #include "cli/report_command.h"
 #include "cli/timeline_command.h"
@@ -55,6 +56,7 @@ int parse_and_run(CLI::App& app, const std::vector<std::unique_ptr<Command>>& co
   } catch (const CLI::ParseError& e) {
     return fail(roofline::cli::kUsage, fmt::format("{} (see roofline --help)", e.what()));
   }
+  roofline::cli::protect_inputs(app);
   roofline::cli::load_user_machines();
   for (const auto& command : commands)
     if (command->chosen()) return command->run();

@@ -14,6 +14,7 @@
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "cli/user_machines.h"
+#include "measure/cpu.h"
 #include "roofline/error.h"
 #include "roofline/measure.h"
 
@@ -61,6 +62,7 @@ class MeasurePart : public MachinePart {
     if (!import_.empty()) return import_file();
     for (const auto* option : {device_option_, precision_option_, machine_option_})
       if (option->count() > 0) throw UsageError(fmt::format("{} goes with --import", option->get_name()));
+    processor_ = measure::processor_text(measure::cpu_facts());
     if (save_option_->count() > 0) check_name();
     StatusLine line;
     options_.progress = [&](std::string_view what) { line.show(what); };
@@ -103,7 +105,7 @@ class MeasurePart : public MachinePart {
     if (const auto* ours = save_.empty() ? nullptr : MachineCatalogue::built_in().find(save_); ours != nullptr)
       throw UsageError(fmt::format("'{}' means {} of the catalogue; save it under another name", save_, ours->name));
     const auto path = user_machine_folder() / (save_ + ".toml");
-    if (!save_.empty() && std::filesystem::exists(path) && !replace_ && !measured_before(save_))
+    if (!save_.empty() && std::filesystem::exists(path) && !replace_ && !may_follow(save_))
       throw UsageError(fmt::format("'{}' was added before, as {}; add --replace to replace it", save_, path.string()));
   }
 
@@ -116,13 +118,14 @@ class MeasurePart : public MachinePart {
     Machine named;
     named.id = id;
     const MachineFile file{id + ".toml", to_toml(named, made.facts)};
-    report_kept(keep_user_machine(file, replace_ || measured_before(id)));
+    report_kept(keep_user_machine(file, replace_ || may_follow(id)));
   }
 
-  // A measurement takes the place of an older one without being told so.
-  static bool measured_before(const std::string& id) {
+  // A measurement takes the place of an older one of the same processor without being told so; an import never does.
+  bool may_follow(const std::string& id) const {
     const auto* before = MachineCatalogue::instance().find(id);
-    if (before == nullptr || before->id != id) return false;
+    if (before == nullptr || before->id != id || !import_.empty() || !before->name.starts_with(processor_ + ","))
+      return false;
     const auto* datasheet = before->ceiling(CeilingKind::datasheet);
     const bool stated = datasheet != nullptr && (!datasheet->peaks.empty() || !datasheet->bandwidths.empty());
     return !stated && MachineCatalogue::instance().facts(*before).find("measured_with") != nullptr;
@@ -167,6 +170,7 @@ class MeasurePart : public MachinePart {
   }
 
   MeasureOptions options_;
+  std::string processor_;  // the one to measure
   std::string save_, import_, base_, precision_;
   std::size_t device_ = 0;
   bool replace_ = false;

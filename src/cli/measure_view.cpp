@@ -6,6 +6,8 @@
 #include <cctype>
 #include <nlohmann/json.hpp>
 
+#include "measure/cpu.h"
+
 namespace roofline::cli {
 namespace {
 
@@ -23,10 +25,6 @@ std::string size_text(double bytes) {
   constexpr double kManyKiB = 4096;
   return bytes / kKiB < kManyKiB ? fmt::format("{:.0f} KiB", bytes / kKiB)
                                  : fmt::format("{:.0f} MiB", bytes / kKiB / kKiB);
-}
-
-std::string processor_text(const CpuFacts& cpu) {
-  return cpu.detail.empty() ? cpu.name : fmt::format("{} ({})", cpu.name, cpu.detail);
 }
 
 std::string threads_text(const ThreadedMeasurement& t) {
@@ -251,7 +249,7 @@ void add_roofs(const ThreadedMeasurement& t, ChartRoof::Role role, std::string_v
 
 Document measurement_document(const CpuMeasurement& m) {
   Document document;
-  document.title = fmt::format("{}, {} core{}: measured ceilings{}", processor_text(m.cpu), m.cpu.cores,
+  document.title = fmt::format("{}, {} core{}: measured ceilings{}", measure::processor_text(m.cpu), m.cpu.cores,
                                m.cpu.cores == 1 ? "" : "s", m.quick ? " (quick)" : "");
   document.blocks.emplace_back(level_table(m));
   document.blocks.emplace_back(bandwidth_table(m));
@@ -283,7 +281,7 @@ std::string measurement_json(const CpuMeasurement& m) {
 
 Chart measurement_chart(const CpuMeasurement& m) {
   Chart chart;
-  chart.title = processor_text(m.cpu);
+  chart.title = measure::processor_text(m.cpu);
   chart.subtitle = fmt::format("measured roofs, {} ({}Hz)", threads_text(m.all), si(m.all.clock.value, ""));
   add_roofs(m.all, ChartRoof::Role::in_use, "", chart);
   const auto* dram = m.all.best("dram");

@@ -135,6 +135,40 @@ void Output::print(const Document& document, const Forms& forms) const {
 
 void Output::write(std::string text, bool binary) const { write_output(std::move(text), output_, binary); }
 
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return std::filesystem::equivalent(a, b, error) && !error;
+}
+
+namespace {
+
+bool is_option_group(const CLI::App* app) { return app->get_name().empty(); }
+
+// What a command's arguments were given, those of its option groups too: of -o, and of all others.
+void add_arguments(const CLI::App& app, std::vector<std::string>& outputs, std::vector<std::string>& others) {
+  for (const auto* option : app.get_options()) {
+    auto& texts = option->check_lname("output") ? outputs : others;
+    for (const auto& text : option->results()) texts.push_back(text);
+  }
+  for (const auto* group : app.get_subcommands(is_option_group)) add_arguments(*group, outputs, others);
+}
+
+}  // namespace
+
+void protect_inputs(const CLI::App& app) {
+  std::vector<std::string> outputs;
+  std::vector<std::string> inputs;
+  add_arguments(app, outputs, inputs);
+  for (const auto& output : outputs) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(output, error)) continue;
+    for (const auto& input : inputs)
+      if (same_file(input, output))
+        throw UsageError(fmt::format("-o {}: this would overwrite the input '{}'; write elsewhere", output, input));
+  }
+  for (const auto* command : app.get_subcommands()) protect_inputs(*command);
+}
+
 void write_output(std::string text, const std::string& path, bool binary) {
   if (!binary && !text.ends_with('\n')) text += '\n';
   if (path.empty()) {

@@ -50,6 +50,13 @@ class Output {
   std::size_t width_ = 0;
 };
 
+// Whether both names lead to one file that exists, by whatever path or link.
+bool same_file(const std::string& a, const std::string& b);
+
+// Throws UsageError where writing what -o names would overwrite a file that another argument of the parsed command
+// names.
+void protect_inputs(const CLI::App& app);
+
 // Writes to a file, or to standard output where `path` is empty; text ends with a line end. Throws UsageError where it
 // cannot: the place was chosen by the user (exit code 2), while 3 is for input that cannot be read.
 void write_output(std::string text, const std::string& path, bool binary = false);

@@ -119,7 +119,10 @@ class TimelineCommand : public Command {
     for (const auto& file : files_) {
       AnalyzedTimeline one{open_timeline(file, options), {}};
       if (machine)
-        for (auto& device : one.timeline.devices) device.name = machine->name;
+        for (auto& device : one.timeline.devices) {
+          require_same_gpu(file, device, *machine);
+          device.name = machine->name;
+        }
       one.devices = analyze_steps(one.timeline, analysis_);
       timelines_.push_back(std::move(one));
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/bounds.h"
 #include "report/labels.h"
 #include "report/numbers.h"
 #include "roofline/diagnosis.h"
@@ -183,7 +184,7 @@ std::vector<Cell> ceiling_row(CeilingKind kind, const KernelRow& row, const Mach
           ceiling == nullptr ? Cell{} : compute_roof(row, *ceiling),
           dram ? Cell{si(*dram, "B/s"), dram} : Cell{},
           p && p->roof_time_s ? Cell{si(*p->roof_time_s, "s"), p->roof_time_s} : Cell{},
-          p && p->fraction ? Cell{(p->bound == Bound::lower ? "≥ " : "") + numbers::percent(*p->fraction), p->fraction}
+          p && p->fraction ? Cell{report::bounded_percent(*p->fraction, p->bound), p->fraction}
                            : Cell{},
           Cell{p && p->placed() ? p->binding : ""},
           Cell{std::move(note), {}, Tone::faint}};
@@ -211,7 +212,7 @@ Table ceilings_table(const Report& report, const KernelRow& row) {
 std::string fraction_text(const Placement& p) {
   if (!p.fraction) return {};
   if (p.fraction_upper) return numbers::percent_range(*p.fraction, *p.fraction_upper) + " of the roof";
-  return (p.bound == Bound::lower ? "≥ " : "") + numbers::percent(*p.fraction) + " of the roof";
+  return report::bounded_percent(*p.fraction, p.bound) + " of the roof";
 }
 
 void add_verdict(const KernelRow& row, Blocks& out) {

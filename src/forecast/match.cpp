@@ -96,9 +96,11 @@ std::optional<MatchedOperator> sum_up(const StepRow& model, const std::vector<Ke
   Sum flops;
   Sum bytes;
   double launches = 0;
+  out.time_modelled = true;
   for (const auto& k : kernels) {
     if (k.op != model.name) continue;
     const auto& work = k.row->group.work;
+    out.time_modelled &= k.row->time_basis == TimeBasis::model;
     out.time_s += work.time.value();
     if (out.by.empty()) out.by = k.by;
     if (!k.part_of_call) launches += work.launches;

@@ -78,7 +78,9 @@ Table table_of(const Forecast& f, const Match& match) {
   return table;
 }
 
+// Over the operators that were timed.
 struct Score {
+  std::size_t operators = 0;
   double error = 0;  // mean of |predicted / measured - 1|
   double time_s = 0;
   double predicted_s = 0;
@@ -88,11 +90,14 @@ struct Score {
 Score score_of(const Match& match) {
   Score s;
   for (const auto& m : match.operators) {
-    s.error += std::abs(m.predicted_s / m.time_s - 1) / static_cast<double>(match.operators.size());
+    if (m.time_modelled) continue;
+    ++s.operators;
+    s.error += std::abs(m.predicted_s / m.time_s - 1);
     s.time_s += m.time_s;
     s.predicted_s += m.predicted_s;
     s.roof_s += m.roof_s;
   }
+  if (s.operators > 0) s.error /= static_cast<double>(s.operators);
   return s;
 }
 
@@ -100,8 +105,11 @@ Bullets notes(const Forecast& f, const Match& match) {
   Bullets out;
   const auto add = [&](std::string text, Tone tone = Tone::normal) { out.items.push_back({std::move(text), tone}); };
   const auto s = score_of(match);
-  add(fmt::format("Prediction: {:.2f}× the measured time of these operators; mean error per operator {}",
-                  s.predicted_s / s.time_s, cells::percent(s.error)));
+  const auto untimed = match.operators.size() - s.operators;
+  if (s.operators > 0)
+    add(fmt::format("Prediction: {:.2f}× the measured time of these operators; mean error per operator {}{}",
+                    s.predicted_s / s.time_s, cells::percent(s.error),
+                    untimed > 0 ? fmt::format(" (without {} whose times are modelled)", untimed) : ""));
   add(fmt::format("Measured: about {} step{} of the model's; kernel time alone, gaps between kernels are not in it",
                   numbers::ratio(match.steps), match.steps == 1 ? "" : "s"));
   add(any_counted(match)
@@ -141,10 +149,11 @@ Document match_document(const Forecast& f, const Report& measured, const Match& 
   } else {
     document.blocks.emplace_back(table_of(f, match));
     const auto s = score_of(match);
-    document.blocks.emplace_back(
-        Paragraph{fmt::format("{} measured in operators of the model: {} that the model's work allows.",
-                              si(s.time_s, "s"), cells::percent_of(s.roof_s / s.time_s, "the roof")),
-                  Tone::strong});
+    const auto measured_text =
+        s.operators > 0 ? fmt::format("{} measured in operators of the model: {} that the model's work allows.",
+                                      si(s.time_s, "s"), cells::percent_of(s.roof_s / s.time_s, "the roof"))
+                        : std::string("No operator of the model was timed: the times are a model's own.");
+    document.blocks.emplace_back(Paragraph{measured_text, Tone::strong});
     document.blocks.emplace_back(notes(f, match));
   }
   if (!match.unmatched.empty()) {

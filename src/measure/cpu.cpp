@@ -154,6 +154,10 @@ Processors processors() {
   return out;
 }
 
+std::string processor_text(const CpuFacts& cpu) {
+  return cpu.detail.empty() ? cpu.name : fmt::format("{} ({})", cpu.name, cpu.detail);
+}
+
 CpuFacts cpu_facts() {
   CpuFacts facts;
   const auto cpuinfo = file_text("/proc/cpuinfo");

@@ -16,6 +16,8 @@ struct Processors {
 Processors processors();
 
 CpuFacts cpu_facts();
+// The name, and what tells it from others of that name.
+std::string processor_text(const CpuFacts& cpu);
 
 // Bytes that can be used without pushing anything out. 0 where the system does not say.
 std::size_t available_memory();

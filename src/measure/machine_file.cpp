@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "measure/cpu.h"
 #include "measure/figures.h"
 #include "roofline/measure.h"
 
@@ -28,15 +29,11 @@ std::string threads_text(std::size_t threads) {
   return threads == 1 ? std::string("one thread") : fmt::format("{} threads", threads);
 }
 
-std::string processor_text(const CpuFacts& cpu) {
-  return cpu.detail.empty() ? cpu.name : fmt::format("{} ({})", cpu.name, cpu.detail);
-}
-
 std::string circumstances(const CpuMeasurement& m, std::size_t threads) {
   return fmt::format(
       "roofline {} on {}: {} on {} of {} cores, {}{}; huge pages {:.0f}%; other programs used {:.0f}% of "
       "the processors, other guests {:.0f}%",
-      m.version, m.date, threads_text(threads), processor_text(m.cpu), m.cpu.cores, m.cpu.architecture,
+      m.version, m.date, threads_text(threads), measure::processor_text(m.cpu), m.cpu.cores, m.cpu.architecture,
       m.quick ? ", quick" : "", 100 * m.huge_page_share, 100 * m.other_cpu_share, 100 * m.steal_share);
 }
 
@@ -44,7 +41,7 @@ void add_identity(const CpuMeasurement& m, std::size_t threads, MachineFacts& fa
   auto& out = facts.figures;
   out.push_back(text_figure("kind", "cpu"));
   out.push_back(text_figure("vendor", m.cpu.vendor));
-  out.push_back(text_figure("name", fmt::format("{}, {}", processor_text(m.cpu), threads_text(threads))));
+  out.push_back(text_figure("name", fmt::format("{}, {}", measure::processor_text(m.cpu), threads_text(threads))));
   if (!m.cpu.architecture.empty()) out.push_back(text_figure("architecture", m.cpu.architecture));
   out.push_back(text_figure("measured_with", circumstances(m, threads)));
   if (!m.notes.empty()) out.push_back(text_figure("note", fmt::format("{}", fmt::join(m.notes, "; "))));
@@ -91,7 +88,8 @@ MeasuredMachine measured_machine(const CpuMeasurement& measurement, bool all_thr
   threads.text = std::to_string(t.cpus.size());
   threads.value = static_cast<double>(t.cpus.size());
   figures.push_back(std::move(threads));
-  figures.push_back(clock_figure("clock_measured", t.clock.value, sample_text(t.clock, 1e6, "MHz")));
+  if (t.clock.samples > 0)
+    figures.push_back(clock_figure("clock_measured", t.clock.value, sample_text(t.clock, 1e6, "MHz")));
   add_levels(t, out.facts);
   add_peaks(t, out.facts);
   out.machine = machine_of(id, out.facts);

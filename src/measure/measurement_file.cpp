@@ -79,7 +79,14 @@ class Reader {
     v.samples = json.at("samples").get<std::size_t>();
     v.width = json.at("best_third_width").get<double>();
     v.cut_short = json.at("cut_short").get<bool>();
+    v.disturbed = json.at("interrupted_samples").get<std::size_t>();
+    v.only_disturbed = json.at("only_interrupted").get<bool>();
     return v;
+  }
+
+  // None where the time was up before it was seen.
+  MeasuredValue clock(const Json& json) const {
+    return json.at("samples").get<std::size_t>() == 0 ? MeasuredValue{} : value(json);
   }
 
   std::string level_name(const Json& json) const {
@@ -112,7 +119,7 @@ class Reader {
     ThreadedMeasurement t;
     t.cpus = json.at("cpus").get<std::vector<int>>();
     if (t.cpus.empty()) fail("unknown-format", "no processors", "one at least", "measure again");
-    t.clock = value(json.at("clock_hz"));
+    t.clock = clock(json.at("clock_hz"));
     for (const auto& l : json.at("levels"))
       t.levels.push_back(
           {level_name(l), optional(l, "bytes"), optional(l, "reported_bytes"), positive(l, "latency_s")});

@@ -383,7 +383,7 @@ Cell datasheet_cell(const Line& line, Value value) {
 
 Cell datasheet_fraction(const Placement& p) {
   if (!p.fraction) return {};
-  return {(p.bound == Bound::lower ? numbers::percent_at_least : numbers::percent)(*p.fraction), p.fraction,
+  return {bounded_percent(*p.fraction, p.bound), p.fraction,
           Tone::faint};
 }
 

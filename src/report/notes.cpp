@@ -182,7 +182,7 @@ void add_datasheet(const Report& report, Notes& out) {
     lower |= d->bound == Bound::lower;
   }
   if (time <= 0) return;
-  auto text = (lower ? numbers::percent_at_least : numbers::percent)(roof / time) + " of the vendor's limits";
+  auto text = bounded_percent(roof / time, lower ? Bound::lower : Bound::exact) + " of the vendor's limits";
   const double share = report.total.time_s > 0 ? time / report.total.time_s : 1;
   if (share < 0.9995) text += fmt::format(", over {} of the time", numbers::share(share));
   out.push_back(note("Under the datasheet's roofs", text));
@@ -323,7 +323,7 @@ std::string report_fraction(const Report& report) {
   const bool upper = std::all_of(report.rows.begin(), report.rows.end(),
                                  [&](const KernelRow& row) { return has_known_upper(row.group.placement, t.ceiling); });
   if (upper && t.fraction_upper) return numbers::percent_range(*t.fraction, *t.fraction_upper);
-  return (t.bound == Bound::lower ? numbers::percent_at_least : numbers::percent)(*t.fraction);
+  return bounded_percent(*t.fraction, t.bound);
 }
 
 // The signs that stand in the numbers of the table or in the report fraction.

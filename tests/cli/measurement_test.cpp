@@ -92,6 +92,19 @@ TEST(Measurement, SaysWhatWasCutShortAndWhatIsMissing) {
   EXPECT_THAT(text, HasSubstr("~333 GB/s"));
 }
 
+TEST(Measurement, InterruptedSamplesAndAClockThatWasNotSeenComeBack) {
+  auto m = measurement();
+  m.one.clock.only_disturbed = true;
+  m.all.clock = {};
+  const auto json = measurement_json(m);
+  const auto text = [&](std::size_t device) {
+    const auto made = import_ceilings(json, "m.json", named(device));
+    return to_toml(made.machine, made.facts);
+  };
+  EXPECT_THAT(text(1), HasSubstr("all interrupted"));
+  EXPECT_THAT(text(0), Not(HasSubstr("clock_measured")));
+}
+
 TEST(Measurement, RefusesWhatIsNoMeasurement) {
   const auto whole = Json::parse(measurement_json(measurement()));
   const auto refused = [](const std::string& text) {
