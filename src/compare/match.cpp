@@ -368,12 +368,19 @@ bool is_called(const SideKernel& kernel, std::string_view name) {
 
 std::vector<KernelGroup> match_kernels(std::span<const SideKernel> before, std::span<const SideKernel> after,
                                        std::span<const std::pair<std::string, std::string>> same) {
+  const auto says_operators = [](std::span<const SideKernel> side) {
+    return std::any_of(side.begin(), side.end(), [](const SideKernel& k) { return !k.op.empty(); });
+  };
+  // A report beside a model names the operators, the same report alone does not: then names decide.
+  const bool both = says_operators(before) && says_operators(after);
+  const auto op_of = [&](const SideKernel& k) { return both ? k.op : std::string(); };
   Matcher matcher(before, after);
   matcher.by_request(same);
-  matcher.by_key([](const SideKernel& k) { return k.op + '\n' + k.full_name + '\n' + shape(k); }, MatchedBy::identity);
-  matcher.by_key([](const SideKernel& k) { return k.op + '\n' + k.family + '\n' + shape(k); }, MatchedBy::family);
-  matcher.by_key([](const SideKernel& k) { return k.op + '\n' + k.full_name; }, MatchedBy::name);
-  matcher.by_key([](const SideKernel& k) { return k.op + '\n' + k.family; }, MatchedBy::family_only);
+  matcher.by_key([&](const SideKernel& k) { return op_of(k) + '\n' + k.full_name + '\n' + shape(k); },
+                 MatchedBy::identity);
+  matcher.by_key([&](const SideKernel& k) { return op_of(k) + '\n' + k.family + '\n' + shape(k); }, MatchedBy::family);
+  matcher.by_key([&](const SideKernel& k) { return op_of(k) + '\n' + k.full_name; }, MatchedBy::name);
+  matcher.by_key([&](const SideKernel& k) { return op_of(k) + '\n' + k.family; }, MatchedBy::family_only);
   matcher.by_operator();
   matcher.by_fused_names();
   matcher.by_parts();

@@ -67,6 +67,11 @@ TEST(Matching, SurestSignFirst) {
               Contains("triton_poi_fused_add_3>triton_poi_fused_add_7 matched/family, another shape"));
 }
 
+TEST(Matching, NamesDecideWhereOneSideNamesNoOperators) {
+  EXPECT_THAT(matches(compared({{"flash"}, {"gemm"}}, {{.name = "flash", .op = "attention"}, {"gemm"}})),
+              ElementsAre("flash>flash matched/identity", "gemm>gemm matched/identity"));
+}
+
 TEST(Matching, OperatorsKeepKernelsApart) {
   const auto c = compared({{.name = "gemm", .time_s = 9e-6, .op = "qkv_proj"}, {.name = "gemm", .op = "o_proj"}},
                           {{.name = "gemm", .time_s = 9e-6, .op = "o_proj"}, {.name = "gemm", .op = "qkv_proj"}});
