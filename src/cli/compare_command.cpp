@@ -9,6 +9,7 @@
 
 #include "cli/amount.h"
 #include "cli/ceiling_options.h"
+#include "cli/choices.h"
 #include "cli/history_part.h"
 #include "cli/output.h"
 #include "cli/threshold_options.h"
@@ -102,7 +103,7 @@ class CompareCommand : public Command {
         ->allow_extra_args(false)  // the next word is a file
         ->take_all();
     group->add_option("--noise", noise_, "How much the time of a kernel varies from run to run, where it is known: 3%");
-    group->add_option("--top", options_.top, "Only the first N rows (0: all that matter)");
+    group->add_option("--top", options_.top, "Only the first N rows (0: all that matter)")->check(at_most(kMostRows));
   }
 
   void take_sides() {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 
+#include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/history_part.h"
 #include "cli/output.h"
@@ -61,7 +62,7 @@ class GatePart : public HistoryPart {
     group->add_option("-o,--output", outputs_, "Also write to files (.xml for JUnit, .md, .json, .txt)")
         ->allow_extra_args(false)
         ->take_all();
-    group->add_option("--width", width_, "Columns of the table (0: the terminal's)");
+    group->add_option("--width", width_, "Columns of the table (0: the terminal's)")->check(at_most(kMostColumns));
     labels_.setup(*command_, "Only baselines with this label");
     store_.setup(*command_);
     source_.setup(*command_);
@@ -92,7 +93,8 @@ class GatePart : public HistoryPart {
   void add_limits() {
     auto* group = command_->add_option_group("Limits");
     group->add_option("--max-drop", max_drop_, "Largest drop of the fraction of the roof that passes, of itself (5%)");
-    group->add_option("--top", top_, "Kernels of the baseline with most time that are judged (0: all)");
+    group->add_option("--top", top_, "Kernels of the baseline with most time that are judged (0: all)")
+        ->check(at_most(kMostRows));
     group->add_option("--budget", budget_, "A TOML file with limits of single kernels: docs/history.md")
         ->type_name("FILE.toml");
     group->add_option("--noise", noise_,

@@ -197,7 +197,8 @@ class ExportPart : public HistoryPart {
                      "openmetrics: a label that becomes one of the metrics; few values, as of branch or model")
         ->allow_extra_args(false)
         ->take_all();
-    command_->add_option("--top", metrics_.top, "openmetrics: kernels of each record, the rest as one (0: all)");
+    command_->add_option("--top", metrics_.top, "openmetrics: kernels of each record, the rest as one (0: all)")
+        ->check(at_most(kMostRows));
     filter_.setup(*command_);
     store_.setup(*command_);
   }

@@ -188,10 +188,10 @@ Table ridge_table(const Ceiling& ceiling) {
   table.title = fmt::format("Ridge points, FLOP per byte of the level ({})", to_string(ceiling.kind));
   table.columns = {text_column("Precision", "precision")};
   const auto levels = levels_of({&ceiling});
-  for (const auto& [level, definition] : levels)
+  for (int far = 0; const auto& [level, definition] : levels)  // narrow terminals drop those next to the cores first
     table.columns.push_back(
         number_column(level == MemoryLevel::dram ? "dram" : fmt::format("{} ({})", to_string(level), definition),
-                      fmt::format("ridge_{}_{}", to_string(level), definition)));
+                      fmt::format("ridge_{}_{}", to_string(level), definition), far++));
   std::set<Precision> precisions;
   for (const auto& p : ceiling.peaks)
     if (!p.precision.sparse) precisions.insert(p.precision);

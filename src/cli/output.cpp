@@ -72,7 +72,7 @@ void Output::setup(CLI::App& command) {
   group->add_flag("--json", json_, "Same as --format json");
   group->add_option("-o,--output", output_,
                     "Write to a file; its extension picks the format (.md .csv .json .txt .svg .png .pdf .html)");
-  group->add_option("--width", width_, "Columns of the table (0: the terminal's)");
+  group->add_option("--width", width_, "Columns of the table (0: the terminal's)")->check(at_most(kMostColumns));
 }
 
 Output::Format Output::format() const {
@@ -92,7 +92,7 @@ std::string Output::picture(Format format, const Forms& forms) const {
   if (forms.svg && format == Format::pdf) return svg_to_pdf(forms.svg(SvgTheme::light), "roofline");
   if (forms.terminal && format == Format::chart) return forms.terminal(style());
   if (!forms.chart && forms.svg) throw UsageError("no chart for the terminal is drawn of this; choose svg, png or pdf");
-  if (!forms.chart) throw UsageError("no chart is drawn of this; choose table, markdown, csv or json");
+  if (!forms.chart) throw UsageError("no chart is drawn of this; choose table, markdown, csv, json or html");
   const auto chart = forms.chart();
   if (format == Format::svg) return to_svg(chart);
   if (format == Format::png) return to_png(chart);

@@ -139,13 +139,13 @@ class ReportCommand : public Command {
     group->add_option("--sort", table_.sort, "time, gain, fraction, flops, bytes, intensity, name or order")
         ->transform(one_of(kSortKeys))
         ->type_name("KEY");
-    group->add_option("--top", table_.top, "Only the first N rows (0: all)");
+    group->add_option("--top", table_.top, "Only the first N rows (0: all)")->check(at_most(kMostRows));
     group->add_flag("--per-launch", analysis_.per_launch, "One row per launch instead of one per kernel and shape");
     group->add_option("--units", units_, "si (prefixes) or base (plain SI numbers)")
         ->check(CLI::IsMember({"si", "base"}));
     group->add_option("--fail-on", fail_on_, "look: exit code 1 where a row deserves a look")
         ->check(CLI::IsMember({"look"}));
-    group->add_option("--width", width_, "Columns of the table (0: the terminal's)");
+    group->add_option("--width", width_, "Columns of the table (0: the terminal's)")->check(at_most(kMostColumns));
   }
 
   MergeMode merge_mode() const {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/amount.h"
+#include "cli/choices.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -33,9 +34,13 @@ double parse_network(const std::string& text) {
       {"Gbps", 1e9 / 8}, {"Tbit/s", 1e12 / 8}, {"MB/s", 1e6},      {"GB/s", 1e9},       {"TB/s", 1e12}};
   const auto amount = parse_amount(text);
   const auto it = amount ? kUnits.find(amount->unit) : kUnits.end();
-  if (it == kUnits.end() || !(amount->number > 0))
-    throw UsageError(fmt::format("--network {}: expected a rate such as 400Gb/s (bits) or 50GB/s (bytes)", text));
-  return amount->number * it->second;
+  constexpr double kSlowest = 1e6 / 8;  // bytes/s
+  constexpr double kFastest = 1e14;
+  const double rate = it == kUnits.end() ? 0 : amount->number * it->second;
+  if (!(rate >= kSlowest && rate <= kFastest))
+    throw UsageError(fmt::format(
+        "--network {}: expected a rate of 1 Mb/s to 100 TB/s, such as 400Gb/s (bits) or 50GB/s (bytes)", text));
+  return rate;
 }
 
 class TimelineCommand : public Command {
@@ -54,7 +59,7 @@ class TimelineCommand : public Command {
     steps->add_option("--gpu", gpu_, "The GPU to join, and whose lanes a picture shows (default: the first)");
     auto* kernels = command_->add_option_group("Kernels");
     kernels->add_flag("--by-shape", analysis_.by_shape, "One row per grid and block");
-    kernels->add_option("--top", view_.top, "Only the first N kernels (0: all)");
+    kernels->add_option("--top", view_.top, "Only the first N kernels (0: all)")->check(at_most(kMostRows));
     kernels->add_flag("--steps", view_.all_steps, "A table of all steps as well");
     kernels->add_option("--with", with_,
                         "A counter report of the same program: each kernel's share of the step beside its roof");

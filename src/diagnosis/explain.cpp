@@ -49,7 +49,8 @@ void number_row(Table& table, std::string_view name, const Quantity& q, std::str
 
 Table numbers_table(const Work& work) {
   Table t;
-  t.columns = {{"Quantity", "quantity", Align::left}, {"Value", "value"}, {"Evidence", "evidence", Align::left, true}};
+  t.columns = {
+      {"Quantity", "quantity", Align::left, true}, {"Value", "value"}, {"Evidence", "evidence", Align::left, true}};
   number_row(t, "time", work.time, "s");
   for (const auto& op : work.operations)
     if (op.operations.value_or(0) > 0)
@@ -184,8 +185,7 @@ std::vector<Cell> ceiling_row(CeilingKind kind, const KernelRow& row, const Mach
           ceiling == nullptr ? Cell{} : compute_roof(row, *ceiling),
           dram ? Cell{si(*dram, "B/s"), dram} : Cell{},
           p && p->roof_time_s ? Cell{si(*p->roof_time_s, "s"), p->roof_time_s} : Cell{},
-          p && p->fraction ? Cell{report::bounded_percent(*p->fraction, p->bound), p->fraction}
-                           : Cell{},
+          p && p->fraction ? Cell{report::bounded_percent(*p->fraction, p->bound), p->fraction} : Cell{},
           Cell{p && p->placed() ? p->binding : ""},
           Cell{std::move(note), {}, Tone::faint}};
 }

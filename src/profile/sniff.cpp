@@ -188,6 +188,11 @@ std::optional<InputProblem> recognise_foreign_text(std::string_view head, std::s
 InputProblem unknown_format(std::string_view head, std::string_view path) {
   constexpr const char* kAction = "name an .ncu-rep file, an ncu --csv export or a table";
   const std::string start = lower_start(head, 1);
+  if (start == "{" && head.find("\"roofline/measurement/") != std::string_view::npos)
+    return problem(path, "measured-ceilings", "ceilings that this program measured, without kernels", kImportCeilings);
+  if (start == "{" && head.find("\"roofline/") != std::string_view::npos)
+    return problem(path, "own-json", "JSON that this program wrote",
+                   "roofline compare and roofline history read reports; name the profiler's file here");
   if (start == "{" && head.find("\"num_hidden_layers\"") != std::string_view::npos) {
     return problem(path, "model-config", "the configuration of a model, without kernels",
                    "roofline model FILE --machine NAME predicts a step from it; beside a report: --model FILE");
