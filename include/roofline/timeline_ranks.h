@@ -41,10 +41,11 @@ struct CollectiveTotals {
   std::optional<double> transfer_s;     // median of the shortest among the ranks: what is left without waiting
   std::optional<double> waiting_s;      // mean over the ranks of the sum
   std::optional<double> bus_bytes;      // of one, per GPU: what crosses its link
+  bool element_size_unknown = false;    // its type is not known, so neither are its bytes
   std::optional<double> bytes_per_s;    // bus bytes by the transfer time
   std::optional<LinkBandwidth> link;    // one direction: of the machine, or between machines as the user gave it
   std::uint32_t nodes = 0;              // that it joins; 0: unknown
-  bool nodes_assumed = false;           // taken for one node, as the file does not say which GPUs it joins
+  bool nodes_assumed = false;           // `nodes` is taken so, as the file does not list all GPUs that it joins
   std::optional<double> network_bytes;  // of one: what each GPU's network port has to carry at least
   std::optional<double> share_of_link;  // bus bytes, between nodes network bytes, by the transfer time and the link
   std::string link_unknown;             // why there is no link; empty where there is one or nothing to place

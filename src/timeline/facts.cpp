@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <map>
+#include <tuple>
+#include <unordered_map>
 
 #include "roofline/model.h"
 #include "timeline/segments.h"
@@ -62,9 +64,30 @@ void TimelineFacts::find_threads() {
     thread.calls.push_back(i);
   }
   threads.assign(std::make_move_iterator(by_number.begin()), std::make_move_iterator(by_number.end()));
-  // The outermost of nested calls with one number comes first: it started first.
-  std::stable_sort(call_by_order.begin(), call_by_order.end(),
-                   [this](auto a, auto b) { return timeline.calls[a].correlation < timeline.calls[b].correlation; });
+  sort_numbered();
+}
+
+// By number, then by start. Of nested calls only the outermost stays: the runtime's, not the driver's inside it.
+void TimelineFacts::sort_numbered() {
+  const auto& calls = timeline.calls;
+  std::stable_sort(call_by_order.begin(), call_by_order.end(), [&](auto a, auto b) {
+    return std::tuple(calls[a].correlation, calls[a].span.start_ns, calls[b].span.end_ns) <
+           std::tuple(calls[b].correlation, calls[b].span.start_ns, calls[a].span.end_ns);
+  });
+  struct Outermost {
+    std::uint64_t correlation = 0;
+    std::int64_t end_ns = 0;
+  };
+  std::unordered_map<std::uint64_t, Outermost> last;  // by thread
+  std::size_t kept = 0;
+  for (const auto i : call_by_order) {
+    const auto& call = calls[i];
+    auto& outer = last[call.thread];
+    if (outer.correlation == call.correlation && call.span.end_ns <= outer.end_ns) continue;
+    outer = {call.correlation, call.span.end_ns};
+    call_by_order[kept++] = i;
+  }
+  call_by_order.resize(kept);
 }
 
 const TimelineFacts::Thread* TimelineFacts::thread(std::uint64_t number) const {
@@ -78,18 +101,19 @@ const HostCall* TimelineFacts::call_of(const GpuActivity& activity) const { retu
 TimelineFacts::FoundCall TimelineFacts::find_call(const GpuActivity& activity) const {
   FoundCall found;
   if (activity.correlation == 0) return found;
-  auto it = std::lower_bound(
-      call_by_order.begin(), call_by_order.end(), activity.correlation,
-      [this](std::uint32_t call, std::uint64_t number) { return timeline.calls[call].correlation < number; });
-  for (; it != call_by_order.end() && timeline.calls[*it].correlation == activity.correlation; ++it) {
-    const auto& call = timeline.calls[*it];
-    // The outermost of nested calls: the runtime's, not the driver's inside it.
-    if (found.call != nullptr && call.thread == found.call->thread && call.span.end_ns <= found.call->span.end_ns)
-      continue;
-    if (found.call != nullptr) found.several = true;
-    if (found.call == nullptr || call.span.start_ns <= activity.span.start_ns) found.call = &call;
-    if (call.span.start_ns > activity.span.start_ns && found.several) break;
-  }
+  const auto& calls = timeline.calls;
+  const auto begin =
+      std::lower_bound(call_by_order.begin(), call_by_order.end(), activity.correlation,
+                       [&](std::uint32_t call, std::uint64_t number) { return calls[call].correlation < number; });
+  const auto end =
+      std::upper_bound(begin, call_by_order.end(), activity.correlation,
+                       [&](std::uint64_t number, std::uint32_t call) { return number < calls[call].correlation; });
+  if (begin == end) return found;
+  const auto later = std::upper_bound(begin, end, activity.span.start_ns, [&](std::int64_t start, std::uint32_t call) {
+    return start < calls[call].span.start_ns;
+  });
+  found.call = &calls[later == begin ? *begin : *std::prev(later)];
+  found.several = end - begin > 1;
   return found;
 }
 

@@ -210,7 +210,7 @@ std::vector<LegendEntry> Lanes::legend() const {
              std::any_of(lane.bars.begin(), lane.bars.end(), [&](const auto& b) { return b.kind == &kind; });
     });
   };
-  for (const auto* kind : {&kCommunication, &kCopy, &kGraph, &kLaunch, &kWait, &kOther})
+  for (const auto* kind : {&kCommunication, &kCopy, &kGraph, &kLaunch, &kWait, &kProfiler, &kOther})
     if (seen(*kind)) out.push_back({kind->words, kind});
   constexpr double kWorthSaying = 0.005;
   for (const auto& c : kIdle)

@@ -47,6 +47,8 @@ struct Occurrences {
   std::vector<std::int64_t> durations;
   std::optional<double> bus_bytes, network_bytes;
   NodeSpread spread;
+  bool group_known = false;  // the file says how many ranks it joins
+  bool size_unknown = false;
 };
 
 class Comparer {
@@ -154,6 +156,8 @@ class Comparer {
     const auto spread = spread_of(t, call, network_);
     auto& slot = all[kernel + ": " + kind_of(t, call, spread)];
     slot.spread = spread;
+    slot.group_known = call.group_size > 0;
+    slot.size_unknown = size_unknown(t, call);
     slot.bus_bytes = bus_bytes(t, call);
     slot.network_bytes = network_bytes(t, call, spread);
     return slot;
@@ -162,7 +166,7 @@ class Comparer {
   static std::string kind_of(const Timeline& t, const CollectiveCall& c, const NodeSpread& spread) {
     const auto text = [&](std::uint32_t i) { return i == kNone ? std::string("?") : t.names[i]; };
     auto out = fmt::format("{} of {} {}, {} ranks", text(c.name), c.elements_in, text(c.type), c.group_size);
-    if (spread.nodes > 1) out += fmt::format(" on {} nodes", spread.nodes);
+    if (spread.nodes > 1) out += fmt::format(" on {} nodes{}", spread.nodes, spread.assumed ? ", assumed" : "");
     return out;
   }
 
@@ -193,6 +197,7 @@ class Comparer {
       for (const auto d : l.durations) durations.push_back(seconds(d));
     c.median_s = median_of(durations);
     c.bus_bytes = lists.front().bus_bytes;
+    c.element_size_unknown = lists.front().size_unknown;
     if (c.matched) {
       double waiting = 0;
       for (std::size_t k = 0; k < c.count; ++k) {
@@ -220,7 +225,7 @@ class Comparer {
     c.nodes = what.spread.nodes;
     c.nodes_assumed = what.spread.assumed;
     c.network_bytes = what.network_bytes;
-    if (c.nodes == 1 || !what.bus_bytes) {
+    if (c.nodes == 1 || (c.nodes == 0 && !what.group_known)) {
       c.link = link_of(timeline(rank).devices, step(rank).device, CopyKind::peer_to_peer);
       if (c.link && c.bytes_per_s) c.share_of_link = *c.bytes_per_s / c.link->bytes_per_s;
       return;
@@ -288,7 +293,7 @@ Table rank_table(const RankComparison& c, std::span<const AnalyzedTimeline> time
                    {.title = "compute", .key = "compute_s"},
                    {.title = "communication alone", .key = "exposed_communication_s"},
                    {.title = "idle", .key = "idle_s"},
-                   {.title = "waits in collectives, whole recording", .key = "waiting_s"},
+                   {.title = "waits, whole recording", .key = "waiting_s"},
                    {.title = "note", .key = "note", .align = Align::left, .drop_order = 1}};
   for (const auto& r : c.ranks) {
     const auto& t = timelines[r.timeline];
@@ -382,20 +387,25 @@ void link_notes(const RankComparison& c, Bullets& notes) {
         {"Bus bytes: what crosses each GPU's link in a ring of n, as nccl-tests counts them: 2(n-1)/n "
          "of an all-reduce, (n-1)/n of gather, scatter and all-to-all.",
          Tone::faint});
-  if (any([](const auto& k) { return k.link && k.nodes_assumed; }))
+  if (any([](const auto& k) { return k.element_size_unknown; }))
     notes.items.push_back(
-        {"Of some collectives the recording does not say which GPUs they join: taken for GPUs of one "
-         "node (--gpus-per-node says otherwise).",
+        {"Of some collectives the size of an element is not known, as their type is missing or of a name that is "
+         "neither PyTorch's nor NCCL's: so neither are their bytes.",
+         Tone::faint});
+  if (any([](const auto& k) { return k.nodes_assumed; }))
+    notes.items.push_back(
+        {"Of some collectives the recording does not list all GPUs: taken to go on as a list that is cut begins, and "
+         "without one to be on as few nodes as hold them (--gpus-per-node says how many one has).",
          Tone::faint});
   if (any([](const auto& k) { return k.nodes > 1; }))
     notes.items.push_back(
         {fmt::format("Nodes of {} GPUs ({}). Between nodes 'of link' is the least that each GPU's network port has to "
-                     "carry (of an all-reduce over N nodes 2(N-1)/N, shared by its GPUs in a node; one port per GPU, "
-                     "no reduction in switches) by the transfer time, against {}.",
+                     "carry (of an all-reduce over N equal nodes 2(N-1)/N, shared by its GPUs in a node; one port per "
+                     "GPU, no reduction in switches) by the transfer time, against {}.",
                      c.gpus_per_node, c.gpus_per_node_given ? "given" : "as many as the recording lists",
                      c.network_given ? "the rate given" : "a rate that --network gives"),
          Tone::faint});
-  if (any([](const auto& k) { return k.nodes == 0 && k.bus_bytes; }))
+  if (any([](const auto& k) { return k.nodes == 0 && !k.link_unknown.empty(); }))
     notes.items.push_back(
         {"Which collectives leave their node is not known; --gpus-per-node and --network place them "
          "under their link.",
@@ -429,7 +439,9 @@ Document ranks_document(const RankComparison& c, std::span<const AnalyzedTimelin
                          : "How much of it is waiting for others, only the files of all ranks together can tell.";
   const bool bytes =
       std::any_of(c.collectives.begin(), c.collectives.end(), [](const auto& k) { return k.bus_bytes.has_value(); });
-  if (!bytes) note += " The recording does not say how many bytes they move: no link ceiling.";
+  const bool typed =
+      std::none_of(c.collectives.begin(), c.collectives.end(), [](const auto& k) { return k.element_size_unknown; });
+  if (!bytes && typed) note += " The recording does not say how many bytes they move: no link ceiling.";
   Bullets notes{{{std::move(note), Tone::faint}}};
   link_notes(c, notes);
   out.blocks.emplace_back(std::move(notes));

@@ -37,7 +37,7 @@ struct TimelineFacts {
 
   const Timeline& timeline;
   std::vector<bool> is_communication;        // by name
-  std::vector<std::uint32_t> call_by_order;  // indices of calls with correlation, sorted by it
+  std::vector<std::uint32_t> call_by_order;  // indices of outermost calls with correlation, by it, then by start
   std::vector<std::uint32_t> lost;           // indices of launch calls that nothing on a GPU answers, by start
   std::size_t launches = 0;                  // launch calls outside of graph capture
   struct Thread {
@@ -50,6 +50,7 @@ struct TimelineFacts {
  private:
   void find_communication();
   void find_threads();
+  void sort_numbered();
   void find_lost();
 };
 

@@ -195,11 +195,14 @@ Json ranks(const RankComparison& c) {
          {"bus_bytes", optional(k.bus_bytes)},
          {"bus_bytes_per_s", optional(k.bytes_per_s)},
          {"nodes", k.nodes > 0 ? Json(k.nodes) : Json(nullptr)},
+         {"nodes_assumed", k.nodes > 0 ? Json(k.nodes_assumed) : Json(nullptr)},
          {"network_bytes", optional(k.network_bytes)},
          {"share_of_link", optional(k.share_of_link)},
-         {"link", k.link ? Json{{"kind", k.link->kind}, {"bytes_per_s", k.link->bytes_per_s}} : Json(nullptr)}});
+         {"link", k.link ? Json{{"kind", k.link->kind}, {"bytes_per_s", k.link->bytes_per_s}} : Json(nullptr)},
+         {"link_unknown", k.link_unknown.empty() ? Json(nullptr) : Json(k.link_unknown)}});
   return {{"straggler", c.straggler ? Json(*c.straggler) : Json(nullptr)},
           {"verdict", c.verdict},
+          {"gpus_per_node", c.gpus_per_node > 0 ? Json(c.gpus_per_node) : Json(nullptr)},
           {"ranks", std::move(list)},
           {"kernels", std::move(kernels)},
           {"collectives", std::move(collectives)}};

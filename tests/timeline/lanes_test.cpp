@@ -10,7 +10,9 @@
 namespace roofline {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -67,10 +69,24 @@ TEST(LanesText, ColourIsAskedFor) {
   EXPECT_THAT(lines_of(small(), {80, true, true}), Contains(HasSubstr("\x1b[34mA\x1b[0m")));
 }
 
+TEST(LanesText, TheKeyNamesTheProfilerOfAHostLane) {
+  TimelineBuilder b;
+  b.kernel("gemm", 2'000, 64'000, 0).overhead(10'000, 40'000);
+  const auto lines = lines_of(b.build(), {80, false, true});
+  EXPECT_THAT(lines, Contains(StartsWith("host thread 1  │l"))) << "beside it, the profiler";
+  EXPECT_THAT(lines, Contains(HasSubstr("p profiler")));
+  EXPECT_THAT(lines, Not(Contains(HasSubstr("idle: profiler"))));
+}
+
 TEST(LanesText, AStepOfNoLengthIsDrawn) {
   TimelineBuilder b;
   b.kernel("empty", 5, 5, -1);
-  EXPECT_FALSE(lines_of(b.build(), {80, false, true}).empty());
+  const auto lines = lines_of(b.build(), {80, false, true});
+  EXPECT_THAT(lines.at(0), EndsWith(": all work, 0 s"));
+  EXPECT_THAT(lines, Contains(AllOf(StartsWith(std::string(15, ' ') + "└─"), EndsWith("┴"))));
+  EXPECT_THAT(lines, Contains(StartsWith(std::string(15, ' ') + "0  "))) << "an axis, though nothing stands on it";
+  EXPECT_THAT(lines, Not(Contains(HasSubstr("│")))) << "no lane: what takes no time covers none";
+  for (const auto& line : lines) EXPECT_LE(display_width(line), 80U) << line;
 }
 
 }  // namespace

@@ -72,11 +72,12 @@ TEST(Ranks, CollectivesThatDoNotPairTellNoWaiting) {
 }
 
 // One rank whose collectives of 1 us move 100,000 BF16.
-AnalyzedTimeline moving(const std::string& what, const std::string& ranks, std::uint32_t group_size) {
+AnalyzedTimeline moving(const std::string& what, const std::string& ranks, std::uint32_t group_size,
+                        const std::string& type = "BFloat16") {
   auto one = rank_of(5'000, 5'000, "a", 0);
   auto& t = one.timeline;
   t.devices[0].name = "NVIDIA H100 80GB HBM3";
-  t.names.insert(t.names.end(), {what, "BFloat16", ranks});
+  t.names.insert(t.names.end(), {what, type, ranks});
   CollectiveCall call;
   call.name = static_cast<std::uint32_t>(t.names.size() - 3);
   call.type = static_cast<std::uint32_t>(t.names.size() - 2);
@@ -155,6 +156,117 @@ TEST(Network, WhatNobodySaidIsUnknown) {
   auto listed = two;
   listed.timeline.listed_devices = 8;
   EXPECT_EQ(placed(listed, {50e9, std::nullopt}).link->kind, "network");
+}
+
+// "[0, 1, 2]", and as the file cuts it: "[0, 1, 2, ...]".
+std::string listed(std::uint32_t count, bool cut = false, std::uint32_t first = 0, std::uint32_t stride = 1) {
+  std::string out;
+  for (std::uint32_t i = 0; i < count; ++i) out += (i == 0 ? "[" : ", ") + std::to_string(first + i * stride);
+  return out + (cut ? ", ...]" : "]");
+}
+
+TEST(Network, AListCutInsideTheFirstNodeGoesOn) {
+  const auto c = placed(moving("allreduce", listed(30, true), 144), {50e9, 72});
+  EXPECT_EQ(c.nodes, 2U);
+  EXPECT_TRUE(c.nodes_assumed);
+  EXPECT_NEAR(*c.network_bytes, 200'000.0 / 72, 1e-6);
+  EXPECT_THAT(c.name, HasSubstr("144 ranks on 2 nodes, assumed"));
+  // From rank 70 on: two of the first node, 72 of the second, 70 of the third.
+  const auto late = placed(moving("allreduce", listed(30, true, 70), 144), {50e9, 72});
+  EXPECT_EQ(late.nodes, 3U);
+  EXPECT_NEAR(*late.network_bytes, 200'000.0 / 2, 1e-6);
+  // Every third rank on nodes of eight: three, three, two.
+  const auto third = placed(moving("all_to_all", listed(30, true, 0, 3), 40), {50e9, 8});
+  EXPECT_EQ(third.nodes, 15U);
+  EXPECT_NEAR(*third.network_bytes, 200'000.0 * 38 / 40, 1e-6);
+  // One GPU of each node, of more nodes than a file could list.
+  const auto apart = placed(moving("allreduce", listed(30, true, 5, 8), 0xfffffffe), {50e9, 8});
+  EXPECT_EQ(apart.nodes, 0xfffffffe);
+}
+
+TEST(Network, AListCutWithoutEqualStepsIsAssumedOnlyWhereItReachesASecondNode) {
+  const auto one = placed(moving("allreduce", "[0, 1, 3, 4, ...]", 64), {50e9, 72});
+  EXPECT_EQ(one.nodes, 0U);
+  EXPECT_FALSE(one.network_bytes);
+  EXPECT_FALSE(one.link);
+  EXPECT_FALSE(one.link_unknown.empty());
+  EXPECT_EQ(placed(moving("allreduce", "[7, ...]", 64), {50e9, 72}).nodes, 0U);
+  EXPECT_EQ(placed(moving("allreduce", "[9, 8, 7, ...]", 64), {50e9, 72}).nodes, 0U);
+  const auto pairs = placed(moving("allreduce", "[0, 1, 8, 9, 16, ...]", 64), {50e9, 8});
+  EXPECT_EQ(pairs.nodes, 32U);
+  EXPECT_TRUE(pairs.nodes_assumed);
+  // A job of 128 ranks has no 64 of them in steps of four.
+  auto small = moving("allreduce", "[0, 4, 8, 12, ...]", 64);
+  small.timeline.world_size = 128;
+  EXPECT_EQ(placed(small, {50e9, 72}).nodes, 0U);
+}
+
+TEST(Network, UnevenNodesNeedWhatTheSmallestNeeds) {
+  // 8 + 8 + 8 + 1: the lone GPU takes in and gives one message, no more.
+  EXPECT_NEAR(*placed(moving("allreduce", listed(25), 25), {50e9, 8}).network_bytes, 200'000, 1e-6);
+  // 3 + 3 + 3 + 2: all together move 2 (N-1) messages, through 11 ports.
+  EXPECT_NEAR(*placed(moving("allreduce", listed(11), 11), {50e9, 3}).network_bytes, 2 * 3 * 200'000.0 / 11, 1e-6);
+  // 8 + 1: it takes in, or sends, the parts of the eight.
+  EXPECT_NEAR(*placed(moving("_allgather_base", listed(9), 9), {50e9, 8}).network_bytes, 200'000 * 8.0 / 9, 1e-6);
+  EXPECT_NEAR(*placed(moving("reduce_scatter", listed(9), 9), {50e9, 8}).network_bytes, 200'000 * 8.0 / 9, 1e-6);
+  // 8 + 8 + 4
+  EXPECT_NEAR(*placed(moving("_allgather_base", listed(20), 20), {50e9, 8}).network_bytes, 200'000 * 0.8 / 4, 1e-6);
+  EXPECT_NEAR(*placed(moving("broadcast", listed(9), 9), {50e9, 8}).network_bytes, 200'000, 1e-6);
+}
+
+TEST(Network, WithoutAListThePlaceIsAssumedUnlessTheJobLeavesNoOther) {
+  const auto place = [](std::uint32_t n, std::optional<int> world) {
+    auto one = moving("allreduce", "", n);
+    one.timeline.world_size = world;
+    return placed(one, {50e9, 8});
+  };
+  EXPECT_TRUE(place(8, std::nullopt).nodes_assumed);
+  EXPECT_EQ(place(8, std::nullopt).nodes, 1U);
+  EXPECT_TRUE(place(16, std::nullopt).nodes_assumed);
+  EXPECT_TRUE(place(16, 128).nodes_assumed);
+  EXPECT_EQ(place(16, 128).nodes, 2U);
+  EXPECT_TRUE(place(8, 128).nodes_assumed);
+  EXPECT_TRUE(place(12, 12).nodes_assumed) << "8 + 4, or 6 + 6";
+  EXPECT_TRUE(place(8, -1).nodes_assumed);
+  EXPECT_FALSE(place(16, 16).nodes_assumed);
+  EXPECT_FALSE(place(4, 8).nodes_assumed);
+  EXPECT_FALSE(placed(moving("allreduce", listed(16), 16), {50e9, 8}).nodes_assumed);
+}
+
+TEST(Ranks, ElementsCountByTheWholeNameOfTheirType) {
+  const auto bytes = [](const std::string& type) { return placed(moving("broadcast", "", 8, type), {}).bus_bytes; };
+  const std::pair<const char*, int> sizes[] = {
+      {"UInt8", 1},        {"Byte", 1},      {"Int8", 1},         {"Bool", 1},          {"Float8_e4m3fn", 1},
+      {"UInt16", 2},       {"Short", 2},     {"BFloat16", 2},     {"Half", 2},          {"Int", 4},
+      {"Float", 4},        {"UInt32", 4},    {"Long", 8},         {"UInt64", 8},        {"Double", 8},
+      {"ComplexFloat", 8}, {"ncclUint8", 1}, {"ncclBfloat16", 2}, {"ComplexDouble", 16}};
+  for (const auto& [type, size] : sizes) EXPECT_EQ(bytes(type), size * 100'000.0) << type;
+  for (const auto* type : {"Float4", "Weird", "nccl", "", "Int7", "QUInt4x2"}) EXPECT_FALSE(bytes(type)) << type;
+}
+
+TEST(Network, AnUnknownTypeIsNotPutUnderTheLinkOfItsMachine) {
+  const auto one = moving("allreduce", listed(16), 16, "Weird");
+  const auto c = compare_ranks({&one, 1}, {50e9, 8});
+  const auto& k = c.collectives.at(0);
+  EXPECT_EQ(k.nodes, 2U);
+  EXPECT_EQ(k.link->kind, "network");
+  EXPECT_FALSE(k.share_of_link);
+  EXPECT_TRUE(k.element_size_unknown);
+  EXPECT_FALSE(placed(moving("allreduce", "", 64, "Weird"), {}).link) << "one node or several?";
+  EXPECT_EQ(placed(moving("allreduce", listed(8), 8, "Weird"), {50e9, 8}).link->kind, "nvlink");
+}
+
+TEST(Network, TheJsonSaysWhatIsAssumed) {
+  const auto one = moving("allreduce", "", 16);
+  const auto assumed = timeline_json({&one, 1}, "", {std::nullopt, 8});
+  EXPECT_THAT(assumed, HasSubstr("\"nodes_assumed\": true"));
+  EXPECT_THAT(assumed, HasSubstr("\"gpus_per_node\": 8"));
+  EXPECT_THAT(assumed, HasSubstr("\"link_unknown\": \"network (--network)\""));
+  const auto unknown = timeline_json({&one, 1});
+  EXPECT_THAT(unknown, HasSubstr("\"nodes_assumed\": null"));
+  EXPECT_THAT(unknown, HasSubstr("\"gpus_per_node\": null"));
+  const auto known = moving("allreduce", listed(8), 8);
+  EXPECT_THAT(timeline_json({&known, 1}, "", {50e9, 8}), HasSubstr("\"link_unknown\": null"));
 }
 
 }  // namespace

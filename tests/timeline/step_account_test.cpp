@@ -2,11 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <numeric>
 #include <random>
 
 #include "roofline/error.h"
 #include "roofline/step.h"
+#include "timeline/segments.h"
 #include "timeline/timeline_builder.h"
 
 namespace roofline {
@@ -179,6 +181,60 @@ TEST(StepAccount, WorkOfNoLengthChangesNothing) {
   EXPECT_EQ(step.whole[P::compute], 200);
   EXPECT_EQ(sum(step.whole), 300);
   EXPECT_TRUE(has_artefact(step, "empty-durations"));
+}
+
+// Launches that share one number: each kernel belongs to the last that began before it.
+Timeline sharing(std::int64_t count) {
+  TimelineBuilder b;
+  for (std::int64_t i = 0; i < count; ++i) {
+    b.kernel("k", 10 * i + 4, 10 * i + 9, 10 * i);
+    b.raw().calls.back().span.end_ns = 10 * i + 2;
+    b.raw().calls.back().correlation = b.last().correlation = 1;
+  }
+  return b.build();
+}
+
+TEST(StepAccount, ASharedNumberFindsTheLastCallThatBegan) {
+  auto t = sharing(3);
+  HostCall inner = t.calls[1];  // the driver's call inside the runtime's
+  inner.span = {11, 12};
+  t.calls.insert(t.calls.begin() + 2, inner);
+  const TimelineFacts facts(t);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto found = facts.find_call(t.activities[i]);
+    EXPECT_TRUE(found.several);
+    ASSERT_NE(found.call, nullptr);
+    EXPECT_EQ(found.call->span.start_ns, 10 * static_cast<std::int64_t>(i));
+  }
+  auto early = t.activities[0];
+  early.span = {-5, -1};
+  EXPECT_EQ(facts.call_of(early)->span.start_ns, 0) << "the first, where none began before it";
+  early.correlation = 77;
+  EXPECT_EQ(facts.call_of(early), nullptr);
+}
+
+TEST(StepAccount, TheInnerCallOfOneIsNoSecondCall) {
+  auto t = sharing(1);
+  auto inner = t.calls[0];
+  inner.span = {0, 1};  // begins with the outer one, and is listed first
+  t.calls.insert(t.calls.begin(), inner);
+  const auto facts = TimelineFacts(t);
+  const auto found = facts.find_call(t.activities[0]);
+  EXPECT_FALSE(found.several);
+  EXPECT_EQ(found.call->span.end_ns, 2);
+  t.calls[0].thread = 9;  // another thread's is
+  EXPECT_TRUE(TimelineFacts(t).find_call(t.activities[0]).several);
+}
+
+TEST(StepAccount, ManyLaunchesThatShareANumberTakeNoLongTime) {
+  const auto t = sharing(100'000);
+  const auto begun = std::chrono::steady_clock::now();
+  const TimelineFacts facts(t);
+  std::size_t right = 0;
+  for (const auto& a : t.activities) right += facts.call_of(a)->span.start_ns + 4 == a.span.start_ns ? 1 : 0;
+  EXPECT_EQ(right, t.activities.size());
+  // A tenth of a second or two; a search from the first on would look at five thousand million calls.
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(10));
 }
 
 // Timelines by chance: work on several streams and devices, launches of all kinds, other calls, ranges.
