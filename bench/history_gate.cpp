@@ -27,16 +27,19 @@ StepRecord step() {
 struct Noise {
   double before = 0.03, after = 0.03;  // of one run, relative standard deviation
   double uneven = 1;                   // the largest kernel has the noise above, the others go down to this part of it
+  bool shared = false;                 // by all kernels of a run; each by itself has a sixth of it besides
 };
 
-GateSide runs(std::size_t count, double noise, double uneven, double slow_down, testing::Random& random) {
+GateSide runs(std::size_t count, double noise, const Noise& kind, double slow_down, testing::Random& random) {
+  const double own = kind.shared ? noise / 6 : noise;
   GateSide side;
   for (std::size_t i = 0; i < count; ++i) {
     side.repeats.push_back(step());
     auto& kernels = side.repeats.back().kernels;
+    const double common = kind.shared ? noise * random.normal() : 0;
     for (std::size_t k = 0; k < kernels.size(); ++k) {
       const double place = static_cast<double>(k) / static_cast<double>(kernels.size() - 1);
-      testing::take(kernels[k], std::exp(noise * std::pow(uneven, place) * random.normal()));
+      testing::take(kernels[k], std::exp(common + own * std::pow(kind.uneven, place) * random.normal()));
     }
     testing::take(kernels.front(), slow_down);
   }
@@ -55,6 +58,7 @@ std::string described(const Sides& s) {
                         ? percent(s.noise.before)
                         : fmt::format("{} before, {} after", percent(s.noise.before), percent(s.noise.after));
   if (s.noise.uneven != 1) out += fmt::format(", down to {} in others", percent(s.noise.before * s.noise.uneven));
+  if (s.noise.shared) out += ", shared by all kernels";
   return out + (s.known ? ", given" : "");
 }
 
@@ -64,8 +68,8 @@ void line(const Sides& s, double slow_down, const char* what, std::size_t trials
   options.noise = s.known;
   std::map<GateVerdict, std::size_t> count;
   for (std::size_t i = 0; i < trials; ++i) {
-    const auto baseline = runs(s.before, s.noise.before, s.noise.uneven, 1, random);
-    const auto candidate = runs(s.after, s.noise.after, s.noise.uneven, slow_down, random);
+    const auto baseline = runs(s.before, s.noise.before, s.noise, 1, random);
+    const auto candidate = runs(s.after, s.noise.after, s.noise, slow_down, random);
     ++count[gate(baseline, candidate, options).verdict];
   }
   const auto percent = [&](GateVerdict verdict) {
@@ -83,10 +87,12 @@ int main(int argc, char** argv) {
   fmt::print(
       "| runs before | after | noise of a run | truth | drop | inconclusive | improved "
       "|\n|---|---|---|---|---|---|---|\n");
-  const Noise uneven = {0.03, 0.03, 0.1}, shaky = {0.01, 0.06, 1}, calmed = {0.06, 0.01, 1};
-  for (const auto& s :
-       {Sides{1, 1}, Sides{1, 1, {}, 0.03}, Sides{3, 3}, Sides{5, 5}, Sides{5, 1}, Sides{10, 10}, Sides{5, 5, uneven},
-        Sides{5, 5, shaky}, Sides{5, 5, calmed}, Sides{10, 3, shaky}, Sides{3, 10, calmed}}) {
+  const Noise uneven = {0.03, 0.03, 0.1}, shaky = {0.01, 0.06, 1}, calmed = {0.06, 0.01, 1}, doubled = {0.03, 0.06, 1};
+  const Noise shared = {0.03, 0.03, 1, true}, shared_shaky = {0.01, 0.06, 1, true};
+  for (const auto& s : {Sides{1, 1}, Sides{1, 1, {}, 0.03}, Sides{3, 3}, Sides{5, 5}, Sides{5, 1}, Sides{10, 10},
+                        Sides{5, 5, uneven}, Sides{5, 5, shaky}, Sides{5, 5, calmed}, Sides{10, 3, shaky},
+                        Sides{3, 10, calmed}, Sides{5, 2}, Sides{5, 2, doubled}, Sides{2, 2, shaky},
+                        Sides{5, 5, shared}, Sides{10, 3, shared}, Sides{10, 3, shared_shaky}}) {
     line(s, 1, "no change", trials);
     line(s, 1 / 0.9, "10 % drop", trials);
     line(s, 0.90 / 0.55, "90 % to 55 %", trials);

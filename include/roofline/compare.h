@@ -210,7 +210,7 @@ struct GateOptions {
   // limit of each kind holds.
   std::map<std::string, KernelBudget> budget;
   std::optional<double> noise;  // relative standard deviation of one run, known from elsewhere
-  double false_alarms = 0.005;  // chance that a run without a change is called a drop, all kernels together
+  double false_alarms = 0.005;  // nominal chance that a run without a change is called a drop, all kernels together
 };
 
 struct GateFinding {

@@ -251,6 +251,11 @@ void noise_caveat(const Comparison& c, const CompareOptions& options, std::vecto
     out.emplace_back("one run each: noise unknown");
   } else if (!c.time_s.interval && c.time_s.ratio) {
     out.emplace_back("the repeats are equal to the last digit: they are one run, and tell nothing of the noise");
+  } else if (!c.time_s.noise_before || !c.time_s.noise_after) {
+    out.push_back(fmt::format(
+        "{} before, {} after: intervals are 95% (Student's t on logarithms); the noise of the side {} is not "
+        "known and is taken to be that of the other",
+        times(a), times(b), c.time_s.noise_before ? "after" : "before"));
   } else {
     out.push_back(fmt::format("{} before, {} after: intervals are 95% (Welch's t on logarithms)", times(a), times(b)));
   }

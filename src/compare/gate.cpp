@@ -29,11 +29,15 @@ constexpr double kFaster =
 constexpr double kSameCalls = 0.01;    // of the logarithm: calls and launches tell the same change of time
 constexpr double kWorthNaming = 0.01;  // of the candidate's time, from which a new kernel is named
 constexpr std::size_t kMostNew = 5;    // new kernels that are named
+// Of two runs the noise is too uncertain to accuse anybody: what others tell of it may not hold for this side.
+constexpr std::size_t kLeastRuns = 3;
 
 LogChange logs(const Change& change) {
   return {change.ratio ? std::log(*change.ratio) : 0, change.noise ? *change.noise * *change.noise : 0, change.freedom,
-          change.scale};
+          change.scale, std::isfinite(change.freedom) ? 0 : change.freedom};
 }
+
+bool too_few_runs(const LogChange& c) { return c.own_freedom < static_cast<double>(kLeastRuns - 1); }
 
 double standard_error(const LogChange& c) { return std::sqrt(c.variance * c.scale); }
 
@@ -231,7 +235,13 @@ void judge_change(Case& c, const Chances& chances, double false_alarms) {
                          "whether the operator is faster",
                          shares(c), times(c), change_text(std::exp(c.total.difference))));
     c.finding.chance = corrected;
-    if (corrected <= false_alarms) return close(c, GateVerdict::drop, fmt::format("{}; {}", shares(c), times(c)));
+    if (corrected <= false_alarms) {
+      if (too_few_runs(c.fraction))
+        return inconclusive(c, fmt::format("{}; {}: looks like a drop, but a side of fewer than {} runs does not tell "
+                                           "its noise; record more repeats, or state the noise",
+                                           shares(c), times(c), kLeastRuns));
+      return close(c, GateVerdict::drop, fmt::format("{}; {}", shares(c), times(c)));
+    }
     return inconclusive(c, fmt::format("{}: looks like a drop, but noise of {} a run does this with a chance of {}; "
                                        "record more repeats",
                                        shares(c), noise, numbers::percent(corrected)));
@@ -254,10 +264,9 @@ void judge_change(Case& c, const Chances& chances, double false_alarms) {
 // ---------------------------------------------------------------- budgets
 
 // Chance that a mean over the candidate's repeats lies this far beyond a limit by noise alone; 1 where it does not.
-double chance_beyond(double log_excess, const LogChange& noise, std::size_t repeats) {
-  if (log_excess <= 0) return 1;
-  const double error = std::sqrt(noise.variance / static_cast<double>(repeats));
-  if (noise.freedom <= 0 || error <= 0) return 1;
+double chance_beyond(double log_excess, const LogChange& noise) {
+  const double error = standard_error(noise);
+  if (log_excess <= 0 || too_few_runs(noise) || noise.freedom <= 0 || error <= 0) return 1;
   return student_above(log_excess / error, noise.freedom);
 }
 
@@ -267,19 +276,19 @@ struct BudgetBreach {
   double chance = 1;
 };
 
-void add_breaches(Case& c, std::size_t repeats, std::vector<BudgetBreach>& out) {
+void add_breaches(Case& c, std::vector<BudgetBreach>& out) {
   const auto& f = c.row->fraction;
   const auto& t = c.row->time_s;
   if (c.budget.min_fraction && f.after && *f.after<*c.budget.min_fraction&& * f.after> 0)
     out.push_back({&c,
                    fmt::format("share of the roof {} is below its budget of {}", numbers::percent(*f.after),
                                numbers::percent(*c.budget.min_fraction)),
-                   chance_beyond(std::log(*c.budget.min_fraction / *f.after), c.fraction_after, repeats)});
+                   chance_beyond(std::log(*c.budget.min_fraction / *f.after), c.fraction_after)});
   if (c.budget.max_time_s && t.after && *t.after > *c.budget.max_time_s && *c.budget.max_time_s > 0)
     out.push_back(
         {&c,
          fmt::format("time {} is above its budget of {}", seconds_text(*t.after), seconds_text(*c.budget.max_time_s)),
-         chance_beyond(std::log(*t.after / *c.budget.max_time_s), c.time_after, repeats)});
+         chance_beyond(std::log(*t.after / *c.budget.max_time_s), c.time_after)});
 }
 
 // A budget that was broken for certain is a drop, whatever the baseline was; else it is not known. Budgets are of the
@@ -297,8 +306,7 @@ void apply(const BudgetBreach& breach, bool comparable, double corrected, double
 
 class Gate {
  public:
-  Gate(const GateSide& baseline, const GateSide& candidate, const GateOptions& options)
-      : options_(options), repeats_(candidate.repeats.size()) {
+  Gate(const GateSide& baseline, const GateSide& candidate, const GateOptions& options) : options_(options) {
     check(options);
     CompareOptions compare_options;
     compare_options.noise = options.noise;
@@ -376,8 +384,10 @@ class Gate {
     c.fraction = logs(row.fraction);
     c.time = logs(row.call_time_s);
     c.total = logs(row.time_s);
+    // Where the noise was given; else tell_noise() knows better.
     c.fraction_after = c.fraction;
     c.time_after = c.time;
+    c.fraction_after.scale = c.time_after.scale = 1 / runs_of_candidate(row);
     c.own_time = own(row.call_time_s);
     c.own_total = own(row.time_s);
     auto& f = c.finding;
@@ -394,6 +404,14 @@ class Gate {
     f.call_time_s = row.call_time_s;
     f.what_changed = row.what_changed;
     cases_.push_back(std::move(c));
+  }
+
+  // One run given several times is one.
+  double runs_of_candidate(const ComparedKernel& row) const {
+    if (row.after.empty()) return 1;
+    const auto& times = comparison_.after[row.after.front()].time_s;
+    const bool one = std::all_of(times.begin(), times.end(), [&](const auto& t) { return t == times.front(); });
+    return one ? 1 : static_cast<double>(times.size());
   }
 
   LogChange own(const Change& change) const {
@@ -445,7 +463,7 @@ class Gate {
     for (std::size_t i = 0; i < cases_.size(); ++i) {
       auto& change = cases_[i].*member;
       change = unpooled(change.difference, before[i], after[i]);
-      if (of_candidate != nullptr) cases_[i].*of_candidate = after[i].freedom > 0 ? after[i] : change;
+      if (of_candidate != nullptr) cases_[i].*of_candidate = after[i];
     }
   }
 
@@ -458,7 +476,7 @@ class Gate {
       chances.push_back(c.open ? chance_below(c.fraction) : 1);
       faster.push_back(c.open ? chance_improved(c) : 1);
       slower.push_back(c.open ? chance_slower(c) : 1);
-      add_breaches(c, repeats_, breaches);
+      add_breaches(c, breaches);
     }
     for (const auto& b : breaches) chances.push_back(b.chance);
     const auto corrected = holm(chances);
@@ -576,7 +594,6 @@ class Gate {
   }
 
   GateOptions options_;
-  std::size_t repeats_;
   Comparison comparison_;
   std::vector<Case> cases_;
   std::vector<std::string> lost_budgets_;

@@ -10,6 +10,7 @@
 #include "compare/compare_sides.h"
 #include "compare/side.h"
 #include "compare/words.h"
+#include "core/median.h"
 #include "report/numbers.h"
 #include "roofline/compare.h"
 #include "roofline/machines.h"
@@ -110,13 +111,6 @@ Sorted sort_kernels(const std::vector<SideKernel>& prediction, const std::vector
   return out;
 }
 
-double median(std::vector<double> values) {
-  if (values.empty()) return 1;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 // Steps that were measured. Helper kernels (a sum over splits) make calls of products uncertain.
 double steps_of(const Sorted& sorted) {
   std::vector<double> ratios;
@@ -128,7 +122,7 @@ double steps_of(const Sorted& sorted) {
       if (const auto it = sorted.predicted.find(name);
           it != sorted.predicted.end() && it->second.calls > 0 && m.calls > 0)
         ratios.push_back(m.calls / it->second.calls);
-  return median(ratios);
+  return median(std::move(ratios)).value_or(1);
 }
 
 void score_errors(PredictionScore& s) {

@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "core/median.h"
 #include "forecast/layer_position.h"
 #include "roofline/forecast.h"
 
@@ -136,13 +137,6 @@ std::vector<UnmatchedKernel> unmatched_of(const std::vector<Kernel>& kernels) {
   return out;
 }
 
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 }  // namespace
 
 Match match_kernels(const Forecast& forecast, const Report& measured) {
@@ -160,7 +154,7 @@ Match match_kernels(const Forecast& forecast, const Report& measured) {
     steps.push_back(sum->calls / row.calls);
     match.operators.push_back(std::move(*sum));
   }
-  match.steps = median(std::move(steps));
+  match.steps = median(std::move(steps)).value_or(0);
   match.assigned.resize(measured.rows.size());
   for (auto& k : kernels) match.assigned[static_cast<std::size_t>(k.row - measured.rows.data())] = k.op;
   match.unmatched = unmatched_of(kernels);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/median.h"
+
 namespace roofline::history {
 namespace {
 
@@ -23,12 +25,6 @@ std::map<Key, double> call_times(const StepRecord& step) {
   for (const auto& [key, sum] : sums)
     if (sum.first > 0) out[key] = sum.first / sum.second;
   return out;
-}
-
-double median(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 }  // namespace
@@ -73,7 +69,7 @@ std::optional<double> estimate_noise(std::span<const StepRecord> oldest_first) {
   constexpr double kMedianToDeviation = 1 / (0.6745 * 1.41421356);
   for (auto& [key, list] : differences) {
     if (list.size() + 1 < kLeastRecords || weights[key] < kMatters * total) continue;
-    const auto one = median(list) * kMedianToDeviation;
+    const auto one = *median(list) * kMedianToDeviation;
     if (one > 0) noise = std::max(noise.value_or(0), one);  // 0: the same run recorded again says nothing
   }
   return noise;

@@ -32,11 +32,51 @@ Work work_of(const KernelRecord& k) {
   return work;
 }
 
-std::optional<double> datasheet_fraction_now(const KernelRecord& kernel, std::string_view machine) {
+namespace {
+
+std::optional<Placement> datasheet_placement_now(const KernelRecord& kernel, std::string_view machine) {
   const auto* known = machine.empty() ? nullptr : MachineCatalogue::instance().find(machine);
   const auto* ceiling = known != nullptr ? known->ceiling(CeilingKind::datasheet) : nullptr;
   if (ceiling == nullptr || !kernel.time_s) return std::nullopt;
-  return place(work_of(kernel), *ceiling, known->pipe_groups, Thresholds{}).fraction;
+  auto placement = place(work_of(kernel), *ceiling, known->pipe_groups, Thresholds{});
+  if (!placement.placed()) return std::nullopt;
+  return placement;
+}
+
+bool below_roof(Position p) { return p != Position::unplaced && !is_optimal(p); }
+
+// Why a kernel is below its roof rests on caches and activity, which are not recorded: where it was below and stays
+// there, under the same kind of roof, the recorded reason is the better one.
+bool keeps_position(const KernelRecord& k, const Placement& now) {
+  const bool bounded_by_activity = k.fraction_upper && now.position == Position::unplaced;
+  return below_roof(k.position) && k.binding == now.binding && !k.reason.empty() &&
+         (below_roof(now.position) || bounded_by_activity);
+}
+
+void place_again(KernelRecord& k, const Placement& now) {
+  if (!keeps_position(k, now)) {
+    k.position = now.position;
+    k.reason = now.reason;
+    k.limiter = now.limiter;
+  }
+  k.fraction = now.fraction;
+  k.roof_time_s = now.roof_time_s;
+  k.bound = now.bound;
+  k.binding = now.binding;
+  k.regime = now.regime;
+  // How busy the pipes were does not depend on the catalogue, and is not recorded but in this.
+  if (now.fraction_upper || !k.fraction_upper || now.bound != Bound::lower)
+    k.fraction_upper = now.fraction_upper;
+  else
+    k.fraction_upper = std::max(*k.fraction_upper, *now.fraction);
+  k.gain_s = now.gain_s;
+}
+
+}  // namespace
+
+std::optional<double> datasheet_fraction_now(const KernelRecord& kernel, std::string_view machine) {
+  const auto now = datasheet_placement_now(kernel, machine);
+  return now ? now->fraction : std::nullopt;
 }
 
 std::size_t recompute(StepRecord& record) {
@@ -45,13 +85,13 @@ std::size_t recompute(StepRecord& record) {
   double placed_s = 0;
   double roof_s = 0;
   for (auto& k : record.kernels) {
-    const auto fraction = datasheet_fraction_now(k, record.machines.front());
-    if (k.fraction_datasheet && fraction) k.fraction_datasheet = fraction;
-    if (k.ceiling == CeilingKind::datasheet && k.fraction && fraction) {
-      constexpr double kSame = 1e-9;
-      changed += std::abs(*fraction / *k.fraction - 1) > kSame ? 1 : 0;
-      k.fraction = fraction;
-      k.roof_time_s = *fraction * *k.time_s;
+    const auto now = datasheet_placement_now(k, record.machines.front());
+    if (k.fraction_datasheet && now) k.fraction_datasheet = now->fraction;
+    constexpr double kSame = 1e-9;
+    if (k.ceiling == CeilingKind::datasheet && k.fraction && now &&
+        std::abs(*now->fraction / *k.fraction - 1) > kSame) {
+      ++changed;
+      place_again(k, *now);
     }
     if (k.ceiling != record.ceiling || !k.fraction || !k.time_s) continue;
     placed_s += *k.time_s;

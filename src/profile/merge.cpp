@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/median.h"
 #include "roofline/error.h"
 #include "roofline/metrics.h"
 #include "roofline/profile.h"
@@ -451,13 +452,6 @@ struct Shape {
   auto operator<=>(const Shape&) const = default;
 };
 
-double median(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
-
 // The launches of one shape in one run.
 struct Group {
   std::vector<const Launch*> launches;
@@ -471,7 +465,7 @@ struct Group {
       for (const auto& [id, value] : launch->metrics.values()) values[id].push_back(value);
       for (const auto& [id, text] : launch->metrics.texts()) medians.set_text(id, text);
     }
-    for (auto& [id, of_launches] : values) medians.set(id, median(of_launches));
+    for (auto& [id, of_launches] : values) medians.set(id, *median(std::move(of_launches)));
     medians.finish();
   }
   // One that did not fail, if there is one.

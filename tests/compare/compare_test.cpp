@@ -361,6 +361,15 @@ TEST(RunNoise, RepeatsGiveAnInterval) {
   EXPECT_EQ(t.freedom, 4);
 }
 
+TEST(RunNoise, NoiseThatIsAssumedIsSaid) {
+  GateSide several;
+  for (const double t : {100e-6, 102e-6, 98e-6}) several.repeats.push_back(testing::record(Specs{{"k", t}}));
+  const auto one = side({{"k", 80e-6}});
+  EXPECT_THAT(compare(several, one).caveats, Contains(HasSubstr("the noise of the side after is not known")));
+  EXPECT_THAT(compare(one, several).caveats, Contains(HasSubstr("the noise of the side before is not known")));
+  EXPECT_THAT(compare(several, several).caveats, Contains(HasSubstr("Welch's t")));
+}
+
 TEST(RunNoise, OneRunGivenTwiceIsOneRun) {
   const auto r = testing::record(Specs{{"k"}});
   const auto c = compare({{r, r, r}}, {{r, r}});

@@ -124,6 +124,37 @@ TEST(GateSimulation, UnevenNoiseIsNeitherDropNorImprovement) {
   }
 }
 
+// Most of `trials` that a chance of 1 % makes in 99 of 100 cases: one-sided, binomial. More says that the chance is
+// above.
+std::size_t most_of_one_percent(std::size_t trials) {
+  const auto n = static_cast<double>(trials);
+  double term = std::pow(0.99, n), sum = term;  // of exactly `k`; of at most `k`
+  std::size_t k = 0;
+  while (sum < 0.99) {
+    term *= (n - static_cast<double>(k)) / static_cast<double>(k + 1) * (0.01 / 0.99);
+    sum += term;
+    ++k;
+  }
+  return k;
+}
+
+// Few runs on a side, sides of different noise, and noise that all kernels of a run share, which moderation takes for
+// that of independent kernels.
+TEST(GateSimulation, FewRunsAndSharedNoiseRarelyCryWolf) {
+  constexpr std::size_t kMany = 1000;
+  ASSERT_EQ(most_of_one_percent(kMany), 18U);
+  const Noise one = {0.01, 0, 1}, three = {0.03, 0, 1}, six = {0.06, 0, 1};
+  const Noise shared = {0.005, 0.03, 1}, shared_one = {0.005, 0.01, 1}, shared_six = {0.005, 0.06, 1};
+  std::uint64_t seed = 51;
+  for (const auto& [before, after] :
+       {std::pair(Runs{5, three}, Runs{2, six}), std::pair(Runs{2, one}, Runs{2, six}),
+        std::pair(Runs{5, three}, Runs{2, three}), std::pair(Runs{5, three}, Runs{1, six}),
+        std::pair(Runs{3, three}, Runs{3, three}), std::pair(Runs{3, shared}, Runs{3, shared}),
+        std::pair(Runs{10, shared}, Runs{3, shared}), std::pair(Runs{10, shared_one}, Runs{3, shared_six})})
+    EXPECT_LE(simulate(kMany, before, after, 1, seed++).drop, most_of_one_percent(kMany))
+        << described(before) << described(after);
+}
+
 // What the method does not assume: all kernels of a run slow together, or one is far noisier than the others.
 TEST(GateSimulation, SharedAndUnevenNoise) {
   constexpr std::size_t kFew = 200;

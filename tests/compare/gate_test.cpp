@@ -102,7 +102,37 @@ TEST(Gate, KnownNoiseMakesSingleRunsDecidable) {
   EXPECT_EQ(judged(runs(kStep, 1), runs(kStep, 1), options).verdict, GateVerdict::pass);
   const auto slow = runs(with(0, {"gemm", 400e-6 * 90 / 55, 0.55}), 1);
   EXPECT_EQ(judged(runs(kStep, 1), slow, options).verdict, GateVerdict::drop);
-  EXPECT_EQ(judged(runs(kStep, 5), slow).verdict, GateVerdict::drop);  // the noise of the baseline's runs is known
+}
+
+// What noise a side of one or two runs had, other runs do not tell for certain.
+TEST(Gate, FewerThanThreeRunsAccuseNobody) {
+  const auto slow = with(0, {"gemm", 400e-6 * 90 / 55, 0.55});
+  for (const std::size_t few : {1U, 2U}) {
+    for (const auto& r : {judged(runs(kStep), runs(slow, few)), judged(runs(kStep, few), runs(slow))}) {
+      EXPECT_EQ(r.verdict, GateVerdict::inconclusive) << few;
+      EXPECT_THAT(finding(r, "gemm").reasons.back(), HasSubstr("fewer than 3 runs")) << few;
+    }
+    GateOptions given;
+    given.noise = 0.01;
+    EXPECT_EQ(judged(runs(kStep), runs(slow, few), given).verdict, GateVerdict::drop) << few;
+  }
+  EXPECT_EQ(judged(runs(kStep, 3), runs(slow, 3)).verdict, GateVerdict::drop);
+  GateOptions budget;
+  budget.budget["gemm"].max_time_s = 500e-6;
+  EXPECT_EQ(judged(runs(kStep), runs(slow, 2), budget).verdict, GateVerdict::inconclusive);
+  EXPECT_EQ(judged(runs(kStep, 2), runs(slow, 5), budget).verdict, GateVerdict::drop) << "the budget needs no baseline";
+}
+
+TEST(Gate, GivenNoiseOfOneRunGivenFiveTimesIsThatOfOne) {
+  GateOptions given;
+  given.noise = 0.03;
+  const auto one = testing::record(kStep), slow = testing::record(with(0, {"gemm", 400e-6 / 0.88, 0.9 * 0.88}));
+  const auto chance = [&](std::size_t n) {
+    return finding(judged({std::vector(n, one)}, {std::vector(n, slow)}, given), "gemm").chance;
+  };
+  EXPECT_EQ(chance(1), chance(5));
+  given.budget["gemm"].max_time_s = 430e-6;
+  EXPECT_EQ(judged({std::vector(1, one)}, {std::vector(5, slow)}, given).verdict, GateVerdict::inconclusive);
 }
 
 TEST(Gate, OneRunGivenFiveTimesIsOneRun) {

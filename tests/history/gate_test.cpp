@@ -275,6 +275,43 @@ TEST_P(Realigned, RowsThatCannotFollowLoseTheirFractionAndAreNamed) {
   EXPECT_NE(result.verdict, GateVerdict::drop);
 }
 
+// The same work under the corrected roof is what a report made now says of it, in all it says.
+TEST_P(Realigned, WhatFollowsFromThePlaceFollows) {
+#ifndef ROOFLINE_TOML
+  GTEST_SKIP() << "no TOML: a machine cannot be corrected";
+#endif
+  const auto random = random_;
+  const Commit old{.fraction = 0.84};
+  auto recorded = read_record(run(old), "run");
+  random_ = random;  // the same noise
+  auto commit = now();
+  commit.fraction = old.fraction;
+  const auto made_now = read_record(run(commit), "run");
+  ASSERT_EQ(recorded.kernels.at(0).position, Position::memory_optimal);
+  ASSERT_EQ(made_now.kernels.at(0).position, Position::memory_suboptimal);
+  recorded.kernels.at(0).limiter = "l2";  // below its roof for another reason: not any more
+  // Below the roof then and now, for a reason that the record does not have the counters of.
+  auto& kept = recorded.kernels.at(1);
+  ASSERT_EQ(kept.position, Position::memory_suboptimal);
+  kept.position = Position::latency_bound;
+  kept.reason = "0.30 waves";
+  ASSERT_TRUE(history::to_present_catalogue(recorded));
+  for (std::size_t i = 0; i < made_now.kernels.size(); ++i) {
+    const auto& k = recorded.kernels.at(i);
+    const auto& expected = made_now.kernels.at(i);
+    EXPECT_NEAR(*k.fraction, *expected.fraction, 1e-12);
+    EXPECT_NEAR(*k.roof_time_s, *expected.roof_time_s, 1e-12);
+    EXPECT_NEAR(*k.gain_s, *expected.gain_s, 1e-12);
+    EXPECT_EQ(k.binding, expected.binding);
+    if (i == 1) continue;
+    EXPECT_EQ(k.position, expected.position) << i;
+    EXPECT_EQ(k.limiter, expected.limiter) << i;
+    EXPECT_EQ(k.reason, expected.reason) << i;
+  }
+  EXPECT_EQ(recorded.kernels.at(1).position, Position::latency_bound);
+  EXPECT_EQ(recorded.kernels.at(1).reason, "0.30 waves");
+}
+
 // In one repeat only: the others of that side must not stand for it.
 TEST_P(Realigned, AFractionThatOneRepeatLostIsMissing) {
 #ifndef ROOFLINE_TOML
