@@ -125,6 +125,8 @@ class Reader {
           {level_name(l), optional(l, "bytes"), optional(l, "reported_bytes"), positive(l, "latency_s")});
     for (const auto& b : json.at("bandwidths")) t.bandwidths.push_back(bandwidth(b));
     for (const auto& p : json.at("peaks")) t.peaks.push_back(peak(p));
+    if (t.bandwidths.empty() && t.peaks.empty())
+      fail("unknown-format", "no figure at all", "a bandwidth or a peak", "measure again");
     return t;
   }
 

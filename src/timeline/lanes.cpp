@@ -90,7 +90,10 @@ Lanes::Lanes(const Timeline& timeline, const DeviceStep& step)
     kernel_legend_.push_back({fmt::format("{} {}", labels[i], percent_text(k.share_of_wall)), kind});
   }
   lanes_ = ranges();
-  for (auto& lane : streams()) lanes_.push_back(std::move(lane));
+  auto streams = this->streams();
+  streams_ = streams.size();
+  streams.resize(std::min(streams_, kMostStreams));
+  for (auto& lane : streams) lanes_.push_back(std::move(lane));
   lanes_.push_back(idle());
   for (auto& lane : threads()) lanes_.push_back(std::move(lane));
   std::erase_if(lanes_, [](const Lane& lane) { return lane.bars.empty(); });
@@ -99,10 +102,11 @@ Lanes::Lanes(const Timeline& timeline, const DeviceStep& step)
 std::string Lanes::title() const {
   const auto pause = lone_gap_part(step_.counted);
   return fmt::format(
-      "{}: {} {}{}", device_title(timeline_, step_.device), step_.steps.empty() ? "all work," : "the median step,",
+      "{}: {} {}{}{}", device_title(timeline_, step_.device), step_.steps.empty() ? "all work," : "the median step,",
       duration_text(window_.length()),
       pause ? fmt::format(", without one pause of {}", duration_text(step_.counted.evidence[*pause].longest.length()))
-            : "");
+            : "",
+      streams_ > kMostStreams ? fmt::format(", the busiest {} of {} streams", kMostStreams, streams_) : "");
 }
 
 const LaneClass* Lanes::class_of(const GpuActivity& a) const {
@@ -130,8 +134,8 @@ std::vector<Lane> Lanes::streams() const {
   for (auto& [key, entry] : by_stream) order.push_back(std::move(entry));
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<Lane> out;
-  for (auto& [time, lane] : order)
-    if (out.size() < kMostStreams) out.push_back(std::move(lane));
+  out.reserve(order.size());
+  for (auto& [time, lane] : order) out.push_back(std::move(lane));
   return out;
 }
 

@@ -48,7 +48,7 @@ class Lanes {
   Lanes(const Timeline& timeline, const DeviceStep& step);
 
   const Span& window() const { return window_; }  // the median one of the steps that count
-  // "GPU 0, NVIDIA H100: the median step, 1.2 ms"
+  // "GPU 0, NVIDIA H100: the median step, 1.2 ms", and what of it is not drawn
   std::string title() const;
   // The first sentence of the verdict.
   std::string verdict() const { return step_.verdict.substr(0, step_.verdict.find(". ") + 1); }
@@ -57,7 +57,7 @@ class Lanes {
 
  private:
   const LaneClass* class_of(const GpuActivity& activity) const;
-  std::vector<Lane> streams() const;
+  std::vector<Lane> streams() const;  // busiest first
   Lane idle() const;
   std::vector<Lane> threads() const;
   void add_call(const HostCall& call, Lane& lane) const;
@@ -70,6 +70,7 @@ class Lanes {
   std::map<std::uint32_t, const LaneClass*> kernels_;  // by name
   std::vector<LegendEntry> kernel_legend_;
   std::vector<Lane> lanes_;
+  std::size_t streams_ = 0;  // that worked, drawn or not
 };
 
 // A round distance between about `ticks` ticks of an axis of this length.

@@ -129,6 +129,9 @@ TEST(Measurement, RefusesWhatIsNoMeasurement) {
   EXPECT_EQ(changed("/one_thread/peaks/0/ops_per_s/value", 0), "not-positive");
   EXPECT_EQ(changed("/one_thread/peaks/0/ops_per_s/value", 1e300), "not-positive");
   EXPECT_EQ(changed("/one_thread/cpus", Json::array()), "unknown-format");
+  auto bare = whole;
+  bare["all_threads"]["bandwidths"] = bare["all_threads"]["peaks"] = Json::array();
+  EXPECT_EQ(refused(bare.dump()), "unknown-format");
   EXPECT_EQ(changed("/cpu", nullptr), "unknown-format");
   EXPECT_EQ(changed("/all_threads/bandwidths", 7), "unknown-format");
   const auto text = whole.dump();

@@ -78,6 +78,15 @@ TEST(LanesText, TheKeyNamesTheProfilerOfAHostLane) {
   EXPECT_THAT(lines, Not(Contains(HasSubstr("idle: profiler"))));
 }
 
+TEST(LanesText, SaysHowManyStreamsAreNotDrawn) {
+  TimelineBuilder b;
+  for (int stream = 1; stream <= 12; ++stream) b.kernel("k", 0, 1'000 * stream, -1, stream);
+  const auto lines = lines_of(b.build(), {80, false, true});
+  EXPECT_THAT(lines.at(0), EndsWith("all work, 12.0 µs, the busiest 10 of 12 streams"));
+  EXPECT_THAT(lines, Contains(StartsWith("stream 12")));
+  EXPECT_THAT(lines, Not(Contains(StartsWith("stream 2 "))));
+}
+
 TEST(LanesText, AStepOfNoLengthIsDrawn) {
   TimelineBuilder b;
   b.kernel("empty", 5, 5, -1);
