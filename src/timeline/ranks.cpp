@@ -166,6 +166,8 @@ class Comparer {
   static std::string kind_of(const Timeline& t, const CollectiveCall& c, const NodeSpread& spread) {
     const auto text = [&](std::uint32_t i) { return i == kNone ? std::string("?") : t.names[i]; };
     auto out = fmt::format("{} of {} {}, {} ranks", text(c.name), c.elements_in, text(c.type), c.group_size);
+    // Calls that are alike but for the links they cross are not one kind.
+    if (spread.nodes == 0 && c.group_size > 1) out += ", nodes unknown";
     if (spread.nodes > 1) out += fmt::format(" on {} nodes{}", spread.nodes, spread.assumed ? ", assumed" : "");
     return out;
   }

@@ -7,6 +7,7 @@
 namespace roofline {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using testing::TimelineBuilder;
 
@@ -151,6 +152,7 @@ TEST(Network, WhatNobodySaidIsUnknown) {
   EXPECT_FALSE(unplaced.link);
   EXPECT_FALSE(unplaced.share_of_link);
   EXPECT_THAT(unplaced.link_unknown, HasSubstr("--gpus-per-node"));
+  EXPECT_THAT(unplaced.name, EndsWith("nodes unknown")) << "or it shares a row, and a link, with one inside a node";
   const auto partner = placed(moving("send", "[0, 8]", 2), {50e9, 8});
   EXPECT_FALSE(partner.share_of_link) << "whether the partner is on another node is not known";
   auto listed = two;
