@@ -100,7 +100,7 @@ class Labels {
 
   std::string of(const ComparedKernel& row) const {
     if (row.before.empty()) return after_.of(row.after);
-    const auto before = before_.of(row.before);
+    auto before = before_.of(row.before);
     if (row.after.empty()) return before;
     const auto after = after_.of(row.after);
     const auto& op = c_.before[row.before.front()].op;

@@ -71,7 +71,7 @@ std::string operator_of(const SideKernel& k, const std::set<std::string>& known,
   const auto* rule = model::KernelNames::instance().match(k.full_name);
   if (rule == nullptr) return {};
   if (known.contains(rule->op)) return rule->op;
-  const auto part = first_part(rule->op);
+  auto part = first_part(rule->op);
   if (known.contains(part)) return part;
   // The name of a product does not say which one it is: all that are not named are set against all that are left.
   return part == "gemm" ? std::string(kProducts) : std::string();

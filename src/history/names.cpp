@@ -114,12 +114,14 @@ void NameTable::insert_aliases(const std::vector<std::pair<std::string, std::int
 
 std::vector<std::int64_t> NameTable::ids(std::span<const KernelRecord> kernels) {
   std::vector<KernelName> wanted;
+  wanted.reserve(kernels.size());
   std::map<KernelName, std::int64_t, Less> known;
   for (const auto& k : kernels) {
     wanted.push_back({0, storable(k.name), storable(k.full_name), storable(k.op), family_of(k)});
     known.emplace(wanted.back(), 0);
   }
   std::vector<std::int64_t> hashes;
+  hashes.reserve(known.size());
   for (const auto& [name, id] : known) hashes.push_back(hash_of(name));
   std::set<std::pair<std::string, std::int64_t>> aliases;
   for (const auto& found : of_hashes(hashes)) {

@@ -381,7 +381,7 @@ std::string Store::default_location() {
     const char* value = std::getenv(variable);
     return std::string(value != nullptr ? value : "");
   };
-  if (const auto store = set("ROOFLINE_STORE"); !store.empty()) return store;
+  if (auto store = set("ROOFLINE_STORE"); !store.empty()) return store;
   const auto data = set("XDG_DATA_HOME");
   // Relative ones are to be ignored, says the XDG specification.
   if (data.starts_with('/')) return data + "/roofline/history.db";
@@ -482,6 +482,7 @@ std::vector<StepRecord> Store::times(std::span<const RecordInfo> records, std::s
   for (const auto& text : names)
     for (auto& name : table.of_family(text)) known.try_emplace(name.id, std::move(name));
   std::vector<std::int64_t> ids;
+  ids.reserve(known.size());
   for (const auto& [id, name] : known) ids.push_back(id);
   std::vector<StepRecord> out(records.size());
   std::map<std::int64_t, StepRecord*> by_id;
@@ -527,6 +528,7 @@ std::vector<TrendPoint> Store::trend(std::string_view kernel, const Filter& filt
     }
   }
   std::vector<RecordInfo> infos;
+  infos.reserve(records.size());
   for (const auto& [id, entry] : records) infos.push_back(entry.first);
   impl_->add_labels(infos);
   transaction.commit();
@@ -534,6 +536,7 @@ std::vector<TrendPoint> Store::trend(std::string_view kernel, const Filter& filt
   if (filter.newest > 0 && infos.size() > filter.newest)
     infos.erase(infos.begin(), infos.end() - static_cast<std::ptrdiff_t>(filter.newest));
   std::vector<TrendPoint> out;
+  out.reserve(infos.size());
   for (const auto& info : infos) out.push_back(point_of(info, records.at(info.id).second));
   return out;
 }

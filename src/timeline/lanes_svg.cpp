@@ -137,7 +137,7 @@ class Picture {
   }
 
   void legend() {
-    const auto rows = (legend_.size() + 1) / 2;
+    const auto rows = std::max<std::size_t>(1, (legend_.size() + 1) / 2);
     for (std::size_t i = 0; i < legend_.size(); ++i) {
       const double left = i < rows ? 16 : options_.width / 2 + 8;
       const double y = axis_y_ + 40 + 18 * static_cast<double>(i % rows);
