@@ -534,10 +534,11 @@ std::string machine_list_json(const MachineCatalogue& catalogue, const std::vect
 void print_machine(const MachineCatalogue& catalogue, const ShownMachine& shown, const Output& output) {
   const Kinds kinds(shown);
   const auto& drawn = kinds.at_clock != nullptr ? *kinds.at_clock : main_ceiling(*shown.machine);
+  const auto chart = machine_chart(*shown.machine, drawn);
   Output::Forms forms;
   forms.json = [&] { return machine_json(catalogue, shown); };
-  forms.chart = [&] { return machine_chart(*shown.machine, drawn); };
-  forms.chart_above = !forms.chart().ridges.empty();
+  forms.chart = [&] { return chart; };
+  forms.chart_above = !chart.ridges.empty();
   output.print(machine_document(catalogue, shown), forms);
 }
 

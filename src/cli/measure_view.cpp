@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <nlohmann/json.hpp>
 
+#include "core/letter_case.h"
 #include "measure/cpu.h"
 
 namespace roofline::cli {
@@ -15,11 +15,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kKiB = 1024;
 constexpr double kPercent = 100;
-
-std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
-  return text;
-}
 
 std::string size_text(double bytes) {
   constexpr double kManyKiB = 4096;

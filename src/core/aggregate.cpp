@@ -2,6 +2,7 @@
 #include <map>
 #include <numeric>
 
+#include "core/median.h"
 #include "roofline/placement.h"
 
 namespace roofline {
@@ -10,9 +11,7 @@ namespace {
 Spread spread_of(std::vector<double> values) {
   if (values.empty()) return {};
   std::sort(values.begin(), values.end());
-  const auto n = values.size();
-  const double median = n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-  return {values.front(), median, values.back()};
+  return {values.front(), median_of_sorted(values), values.back()};
 }
 
 bool varies(const Spread& s, double tolerance) { return s.median > 0 && (s.max - s.min) / s.median > tolerance; }

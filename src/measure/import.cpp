@@ -13,7 +13,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/lower.h"
+#include "core/letter_case.h"
 #include "core/printable.h"
 #include "measure/figures.h"
 #include "measure/measurement_file.h"

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/median.h"
+
 namespace roofline::measure {
 namespace {
 
@@ -21,11 +23,6 @@ std::vector<double> rates(std::span<const Sample> samples, bool disturbed_too) {
 std::span<const double> best_third(const std::vector<double>& sorted) {
   const auto count = (sorted.size() + 2) / 3;
   return std::span(sorted).last(count);
-}
-
-double median_of_sorted(std::span<const double> sorted) {
-  const auto middle = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
 }  // namespace

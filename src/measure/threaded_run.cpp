@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <utility>
 
+#include "core/letter_case.h"
 #include "measure/budget.h"
 #include "measure/levels.h"
 #include "measure/meter.h"
@@ -17,11 +17,6 @@ namespace {
 
 constexpr double kKiB = 1024;
 constexpr double kMiB = 1024 * 1024;
-
-std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
-  return text;
-}
 
 std::string pattern_text(AccessPattern pattern) {
   const std::string text(to_string(pattern));

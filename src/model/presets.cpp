@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "core/lower.h"
+#include "core/letter_case.h"
 #include "data/model_presets.json.h"
 #include "roofline/error.h"
 #include "roofline/model.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/lower.h"
+#include "core/letter_case.h"
 #include "profile/text_number.h"
 
 namespace roofline::table {

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string>
 
-#include "core/lower.h"
+#include "core/letter_case.h"
 
 namespace roofline {
 namespace {

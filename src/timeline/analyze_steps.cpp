@@ -30,12 +30,6 @@ Span active_span(const TimelineFacts& facts, std::span<const std::uint32_t> acti
   return span;
 }
 
-double median_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const auto n = values.size();
-  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
 void mark_warm_up(std::vector<Step>& steps) {
   std::vector<double> lengths;
   for (const auto& s : steps)

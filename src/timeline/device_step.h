@@ -4,8 +4,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "core/median.h"
 #include "roofline/operator_work.h"
 #include "roofline/step.h"
 #include "timeline/segments.h"
@@ -41,5 +43,7 @@ void judge(const StepAnalysisOptions& options, DeviceStep& step);
 std::string duration_text(std::int64_t ns);
 // "12.3 %", "0.12 %", "12.3×" from 1000 % on
 std::string percent_text(double share);
+// 0 of nothing.
+inline double median_of(std::vector<double> values) { return median(std::move(values)).value_or(0); }
 
 }  // namespace roofline

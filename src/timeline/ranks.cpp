@@ -18,13 +18,6 @@ namespace {
 
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const auto n = values.size();
-  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
 // "rank3", "rank-3", "rank_03" in a file's name.
 std::optional<int> number_in(const std::string& path) {
   auto name = std::filesystem::path(path).filename().string();

@@ -1,4 +1,4 @@
-// Words of files and options, compared without regard to case.
+// Capital and small letters: words of files and options are compared without regard to them.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,14 @@ constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c
 inline std::string lower(std::string_view text) {
   std::string out(text);
   std::transform(out.begin(), out.end(), out.begin(), [](char c) { return lower(c); });
+  return out;
+}
+
+constexpr char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
+
+inline std::string upper(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(), [](char c) { return upper(c); });
   return out;
 }
 
