@@ -25,8 +25,8 @@ struct AnalysisOptions {
   std::string filter;       // regular expression on kernel names; empty keeps all
 };
 
-// Throws UsageError where the catalogue knows `device` as another machine than `named`: roofs of another GPU than the one
-// that was measured would be wrong numbers with a right look. `path` is the file that names the device.
+// Throws UsageError where the catalogue knows `device` as another machine than `named`: roofs of another GPU than the
+// one that was measured would be wrong numbers with a right look. `path` is the file that names the device.
 void require_same_gpu(const std::string& path, const DeviceInfo& device, const Machine& named);
 
 // Counts, places and aggregates every launch. Throws UsageError for an unknown machine, a bad filter, clocks

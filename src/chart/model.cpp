@@ -136,8 +136,7 @@ std::string one_number(const Report& report) {
   const auto& t = report.total;
   if (!t.fraction) return {};
   return fmt::format("{} of the roof over the {} of the time that could be placed",
-                     report::bounded_percent(*t.fraction, t.bound),
-                     numbers::share(t.placed_time_share));
+                     report::bounded_percent(*t.fraction, t.bound), numbers::share(t.placed_time_share));
 }
 
 struct NotShown {

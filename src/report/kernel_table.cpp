@@ -383,8 +383,7 @@ Cell datasheet_cell(const Line& line, Value value) {
 
 Cell datasheet_fraction(const Placement& p) {
   if (!p.fraction) return {};
-  return {bounded_percent(*p.fraction, p.bound), p.fraction,
-          Tone::faint};
+  return {bounded_percent(*p.fraction, p.bound), p.fraction, Tone::faint};
 }
 
 void add_datasheet(std::vector<ColumnSpec>& out, const Shown& shown) {
